@@ -33,7 +33,7 @@ package enum JobFile {
     let faults = FaultLog(file: file, source: source, directory: directory)
     let root: YAMLNode
     do throws(YAMLParser.Problem) {
-      root = try YAMLFile.read(0, faults) ?? .null
+      root = try YAMLReader.read(0, faults) ?? .null
     } catch {
       // The rest can't be read; earlier faults are reported too.
       faults.add(error.place, error.message)

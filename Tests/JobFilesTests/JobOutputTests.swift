@@ -70,6 +70,15 @@ import Testing
       ])
   }
 
+  @Test(arguments: [
+    "run: 'echo ${jobs.o.v}'\n    env: { A: '${jobs.o.v}' }", "env: { A: '${jobs.o.v}' }\n    run: 'echo ${jobs.o.v}'",
+    "approve: 'a ${jobs.o.v}?'\n    dir: '${jobs.o.v}'\n    run: ls",
+  ])
+  func aWrongReferenceIsReportedWhereItStandsFirst(body: String) {
+    let faults = faults("jobs:\n  o: { run: ls }\n  a:\n    \(body)\n")
+    #expect(faults.count == 1 && faults[0].hasPrefix("4:"))
+  }
+
   private let head =
     "jobs:\n  m: { matrix: { os: [x, y] }, run: ls }\n  other: { run: ls }\n  b: { needs: [m], run: ls }\n"
 

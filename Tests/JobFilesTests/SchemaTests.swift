@@ -57,18 +57,18 @@ struct SchemaTests {
     let schema = try #require(JSONSerialization.jsonObject(with: Data(JobFileSchema.json().utf8)) as? [String: Any])
     let definitions = try #require(schema["$defs"] as? [String: Any])
     let all = [
-      JobFileKeys.file, JobFileKeys.defaults, JobFileKeys.job, JobFileKeys.finalJob, JobFileKeys.retry,
-      JobFileKeys.retryOutput,
-      JobFileKeys.stop, JobFileKeys.service, JobFileKeys.ready, JobFileKeys.download, JobFileKeys.upload,
-      JobFileKeys.simulate, JobFileKeys.slurm, JobFileKeys.fileSlurm, JobFileKeys.allocation,
+      JobFileKeys.file.form, JobFileKeys.defaults.form, JobFileKeys.job.form, JobFileKeys.finalJob.form,
+      JobFileKeys.retry.form, JobFileKeys.retryOutput.form, JobFileKeys.stop.form, JobFileKeys.service.form,
+      JobFileKeys.ready.form, JobFileKeys.download.form, JobFileKeys.upload.form, JobFileKeys.simulate.form,
+      JobFileKeys.slurm.form, JobFileKeys.fileSlurm.form, JobFileKeys.allocation.form,
     ]
     var named: Set<String> = ["variable", "text", "flag", "duration", "url", "port"]
-    for keys in all {
-      let isRoot = keys.owner == JobFileKeys.file.owner
-      let name = JobFileSchema.identifier(of: keys)
+    for map in all {
+      let isRoot = map.owner == JobFileKeys.file.owner
+      let name = JobFileSchema.identifier(of: map)
       let object = try #require((isRoot ? schema : definitions[name]) as? [String: Any], "\(name)")
       let properties = try #require(object["properties"] as? [String: [String: Any]])
-      #expect(Set(properties.keys) == Set(keys.keys), "\(name)")
+      #expect(Set(properties.keys) == Set(map.keys.map(\.name)), "\(name)")
       #expect(object["additionalProperties"] as? Bool == false)
       for (key, property) in properties {
         #expect((property["description"] as? String)?.isEmpty == false, "\(name).\(key)")
@@ -82,12 +82,12 @@ struct SchemaTests {
   }
 
   @Test func aMapIsNamedByItsOwnerWithoutTheArticle() {
-    let keys = [
-      JobFileKeys.file, JobFileKeys.job, JobFileKeys.finalJob, JobFileKeys.retryOutput, JobFileKeys.ready,
-      JobFileKeys.fileSlurm,
+    let maps = [
+      JobFileKeys.file.form, JobFileKeys.job.form, JobFileKeys.finalJob.form, JobFileKeys.retryOutput.form,
+      JobFileKeys.ready.form, JobFileKeys.fileSlurm.form,
     ]
     #expect(
-      keys.map(JobFileSchema.identifier) == [
+      maps.map(JobFileSchema.identifier) == [
         "job-file", "job", "job-of-finally", "item-of-retry.only", "service.ready", "slurm-of-the-file",
       ])
   }

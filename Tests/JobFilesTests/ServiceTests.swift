@@ -240,9 +240,9 @@ struct ServiceTests {
     ("healthcheck: { test: [CMD-SHELL, a, b] }", "service: { ready: { run: [a, b] } }"),
     ("ready_log_line: listening", "service: { ready: { output: listening } }"),
   ])
-  func aProbeOfAnotherToolIsTranslated(written: String, mend: String) {
+  func aProbeOfAnotherToolIsTranslated(written: String, advice: String) {
     let key = written.prefix { $0 != ":" }
-    #expect(faults(job: "\(written), run: ls") == ["2:8: unknown key '\(key)': write '\(mend)'"])
+    #expect(faults(job: "\(written), run: ls") == ["2:8: unknown key '\(key)': write '\(advice)'"])
   }
 
   @Test(arguments: [
@@ -265,9 +265,9 @@ struct ServiceTests {
     ("restart: no", "no job is started again without 'retry': delete it"),
     ("restart: 5", "write 'retry' if it should be tried again after a failure"),
   ])
-  func aRestartOfAnotherToolIsTranslated(written: String, mend: String) {
+  func aRestartOfAnotherToolIsTranslated(written: String, advice: String) {
     let key = written.prefix { $0 != ":" }
-    #expect(faults(job: "\(written), run: ls") == ["2:8: unknown key '\(key)': \(mend)"])
+    #expect(faults(job: "\(written), run: ls") == ["2:8: unknown key '\(key)': \(advice)"])
   }
 
   @Test(arguments: [

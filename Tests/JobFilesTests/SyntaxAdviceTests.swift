@@ -24,10 +24,10 @@ struct SyntaxAdviceTests {
 
     ("/x y", "a ':' is missing in this line", "'key: value'"), ("", "a ':' is missing in this line", "'key: value'"),
   ])
-  func aLineWithoutAColonIsToldWhatItLacks(text: String, message: String, mend: String) {
+  func aLineWithoutAColonIsToldWhatItLacks(text: String, message: String, advice: String) {
     let found = SyntaxAdvice.missingColon(in: text)
     #expect(found.message == message)
-    #expect(found.mend == mend)
+    #expect(found.advice == advice)
   }
 
   @Test func aColonInTextOnSeveralLinesBelongsToItsKey() {
@@ -57,10 +57,10 @@ struct SyntaxAdviceTests {
   }
 
   @Test func textBelowAMarkIsIndentedFurther() {
-    let mend = "must be indented further than 'run': put more blanks before each of its lines"
+    let rest = "must be indented further than 'run': put more blanks before each of its lines"
     #expect(
-      shown(advice("  run: |\n  make\n").missingColon(at: place(2, 3))) == "2:3: text below '|' \(mend)")
-    #expect(shown(advice("  run: >-\n make\n").missingColon(at: place(2, 2))) == "2:2: text below '>' \(mend)")
+      shown(advice("  run: |\n  make\n").missingColon(at: place(2, 3))) == "2:3: text below '|' \(rest)")
+    #expect(shown(advice("  run: >-\n make\n").missingColon(at: place(2, 2))) == "2:2: text below '>' \(rest)")
     #expect(
       shown(advice("run: |\n  make\n").missingColon(at: place(2, 3)))
         == "2:3: a ':' is missing after 'make': write 'make:', or indent this line if it continues the one above")

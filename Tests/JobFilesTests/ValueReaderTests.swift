@@ -2,7 +2,7 @@ import JobFiles
 import JobModel
 import Testing
 
-/// Typed values, and the mends for what is none.
+/// Typed values, and the advice for what is none.
 struct ValueReaderTests {
   // MARK: Numbers and flags
 
@@ -77,10 +77,10 @@ struct ValueReaderTests {
     ("{ a: b }", true), ("{ a: b, c: d }", true), ("{ a: b, c: d, e: f }", false),
   ])
   func aSmallMapMayBeTextWithoutQuotes(written: String, isLikely: Bool) {
-    let mend = isLikely ? ": quote text that holds ': ' or begins with '{'" : ""
+    let advice = isLikely ? ": quote text that holds ': ' or begins with '{'" : ""
     #expect(
       faults(job: "run: \(written)") == [
-        "2:13: run takes a command for sh as text, or a program and its arguments as a list; this is a map\(mend)"
+        "2:13: run takes a command for sh as text, or a program and its arguments as a list; this is a map\(advice)"
       ])
   }
 
@@ -89,9 +89,9 @@ struct ValueReaderTests {
     ("#", "'#' begins a comment in YAML, so put the text in quotes"),
     ("#fff", "'#' begins a comment in YAML, so put the text in quotes"),
   ])
-  func aCommentInPlaceOfAValueMayBeText(written: String, mend: String) {
+  func aCommentInPlaceOfAValueMayBeText(written: String, advice: String) {
     #expect(
-      faults("jobs:\n  a:\n    run: ls\n    env:\n      A: \(written)\n") == ["5:9: env.A is empty: \(mend)"])
+      faults("jobs:\n  a:\n    run: ls\n    env:\n      A: \(written)\n") == ["5:9: env.A is empty: \(advice)"])
   }
 
   // MARK: Paths

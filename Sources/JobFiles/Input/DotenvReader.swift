@@ -14,8 +14,8 @@ struct DotenvReader {
   /// The bytes that references have been replaced by.
   private var total = 0
 
-  /// The value that is read.
-  private struct Value {
+  /// The variable that is read.
+  private struct Assignment {
     var name: String
     /// Where it begins.
     var start: Place
@@ -89,8 +89,8 @@ struct DotenvReader {
     }
     skipBlanks()
     guard next == "=", !name.isEmpty else {
-      let mend = next == ":" && !name.isEmpty ? "write \(name)=…" : "write NAME=VALUE, or '#' before a comment"
-      faults.add(start, "this line is no NAME=VALUE: \(mend)")
+      let advice = next == ":" && !name.isEmpty ? "write \(name)=…" : "write NAME=VALUE, or '#' before a comment"
+      faults.add(start, "this line is no NAME=VALUE: \(advice)")
       return
     }
     guard Variables.isName(name) else {
@@ -116,7 +116,7 @@ struct DotenvReader {
 
   /// Nil after a fault.
   private mutating func takeValue(of name: String) -> String? {
-    var value = Value(name: name, start: place, isQuoted: next == "\"")
+    var value = Assignment(name: name, start: place, isQuoted: next == "\"")
     guard value.isQuoted || next == "'" else {
       let text = take(Part(), of: &value)
       return value.isBroken ? nil : text
@@ -132,7 +132,7 @@ struct DotenvReader {
   }
 
   /// Up to the closing single quote, which may be on a later line.
-  private mutating func takeLiteral(of value: Value) -> String? {
+  private mutating func takeLiteral(of value: Assignment) -> String? {
     var text = ""
     while let scalar = next {
       if scalar == "\n" {
@@ -151,14 +151,14 @@ struct DotenvReader {
     return unclosed(value)
   }
 
-  private func unclosed(_ value: Value) -> String? {
+  private func unclosed(_ value: Assignment) -> String? {
     faults.fail(value.start, "the quote before the value of \(value.name) is never closed: add the closing quote")
   }
 
   // MARK: Text with variables
 
   /// Reads a part of a value and what ends it; nil if the end is missing, which has been reported.
-  private mutating func take(_ part: Part, of value: inout Value) -> String? {
+  private mutating func take(_ part: Part, of value: inout Assignment) -> String? {
     var text = ""
     let isLine = !value.isQuoted && part.opening == nil
     /// Blanks of a line, which are dropped at its end and before a comment.
@@ -200,14 +200,14 @@ struct DotenvReader {
     return part.opening == nil ? unclosed(value) : unclosed(part, of: value)
   }
 
-  private func unclosed(_ part: Part, of value: Value) -> String? {
+  private func unclosed(_ part: Part, of value: Assignment) -> String? {
     faults.fail(
       part.opening ?? value.start,
       "'${' in the value of \(value.name) has no closing '}': add it, or use single quotes for a plain '${'")
   }
 
   /// Reads an escape, which stands between double quotes unless it is `\$`.
-  private mutating func takeEscape(of value: Value, to text: inout String) {
+  private mutating func takeEscape(of value: Assignment, to text: inout String) {
     index += 1
     if let escaped = next, value.isQuoted || escaped == "$", let scalar = Self.escapes[escaped] {
       index += 1
@@ -218,7 +218,7 @@ struct DotenvReader {
   }
 
   /// The value of the `$NAME` or `${NAME…}` that is next; nil as of `take`.
-  private mutating func takeReference(_ part: Part, of value: inout Value) -> String? {
+  private mutating func takeReference(_ part: Part, of value: inout Assignment) -> String? {
     let start = place
     index += 1
     if next == "$" {
@@ -294,7 +294,7 @@ struct DotenvReader {
 
   /// The value of a variable; empty after a fault, and where it is not used.
   private mutating func use(
-    _ name: String, _ part: Part, of value: inout Value, at start: Place, advice: String
+    _ name: String, _ part: Part, of value: inout Assignment, at start: Place, advice: String
   ) -> String {
     guard part.isUsed else { return "" }
     if let text = known[name] { return text }
@@ -303,7 +303,7 @@ struct DotenvReader {
     return ""
   }
 
-  private func check(_ length: Int, of value: inout Value, at start: Place) {
+  private func check(_ length: Int, of value: inout Assignment, at start: Place) {
     guard !value.isBroken else { return }
     if length > Variables.lengthLimit {
       value.isBroken = true

@@ -138,13 +138,13 @@ struct JobFileParts {
     } catch {
       let fault = error.faults[0]
       let place = (fault.line, fault.column) == (1, 1) ? "" : ", line \(fault.line), column \(fault.column)"
-      var mend = fault.message
-      if mend.hasPrefix("there is no such file") {
+      var advice = fault.message
+      if advice.hasPrefix("there is no such file") {
         let isPattern = file.path.contains("*")
-        mend =
+        advice =
           "there is no such file: \(isPattern ? "write each path, as patterns have no meaning here" : "create it, or correct the path")"
       }
-      return faults.fail(item.place, "\(name) \(Quoted.text(file.shown))\(place): \(mend)")
+      return faults.fail(item.place, "\(name) \(Quoted.text(file.shown))\(place): \(advice)")
     }
   }
 
@@ -180,14 +180,14 @@ struct JobFileParts {
     numbers[real] = number
     let node: YAMLNode?
     do throws(YAMLParser.Problem) {
-      node = try YAMLFile.read(number, faults)
+      node = try YAMLReader.read(number, faults)
     } catch {
       faults.add(error.place.of(file: number), error.message)
       return
     }
     // A file may contain nothing but comments.
     guard let node, !node.isNull,
-      let entries = JobFileKeys.included.read(node, faults: faults, advice: { JobFileDecoder.jobAdvice($0, in: node) })
+      let entries = JobFileKeys.included.entries(of: node, faults, advice: { JobFileKeys.jobAdvice($0, in: node) })
     else { return }
     open.append(number)
     add(entries, of: number)
@@ -206,7 +206,7 @@ struct JobFileParts {
     faults.add(item.place, "files include each other: \(Quoted.cycle(names)): delete one of these includes")
   }
 
-  private mutating func add(_ file: KnownKeys.Entries, of number: Int) {
+  private mutating func add(_ file: KnownEntries, of number: Int) {
     if let node = file["version"]?.value { values.check(version: node) }
     if let node = file["secrets"]?.value { secrets.append(node) }
     defaults[number] = file["defaults"]?.value

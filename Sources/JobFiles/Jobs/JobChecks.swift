@@ -6,7 +6,7 @@ struct JobChecks {
   let faults: FaultLog
 
   /// Reports cycles, one at each place; true if there are some.
-  func cycles(_ needs: [[NeedResolver.Need]]) -> Bool {
+  func cycles(_ needs: [[Need<Int>]]) -> Bool {
     let cycles = DependencyOrder(needs.map { $0.map(\.job) }).cycles
     var places = Set<Place>()
     for cycle in cycles {
@@ -64,7 +64,25 @@ struct JobChecks {
   }
 
   /// Reports keys that steps of an allocation can't have, once at each place: many jobs share the defaults.
-  func steps(_ cluster: ClusterReader) {
-    for places in Set(drafts.map(\.policy.termPlaces)) { cluster.checkStep(places) }
+  func steps() {
+    for places in Set(drafts.map(\.policy.termPlaces)) { Self.step(places, faults) }
+  }
+
+  /// Reports keys that a step of an allocation can't have.
+  static func step(_ places: [String: Place], _ faults: FaultLog) {
+    for (key, place) in places.sorted(by: { $0.value < $1.value }) {
+      switch key {
+      case "cpus", "memory", "gpus", "allocation": continue
+      case "nodes": faults.add(place, "a step of the allocation is executed on one of its nodes: delete 'nodes'")
+      case "time":
+        faults.add(
+          place,
+          "a step of the allocation has no time limit of its own: write 'timeout: …' for the job, or "
+            + "'time' into 'slurm: { allocation: { … } }'")
+      default:
+        faults.add(
+          place, "a step of the allocation can't have '\(key)': write it into 'slurm: { allocation: { … } }'")
+      }
+    }
   }
 }

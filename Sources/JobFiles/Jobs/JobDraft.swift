@@ -1,5 +1,12 @@
 import JobModel
 
+/// A need: of a name or pattern as the file has it, then of the job by its index.
+struct Need<Job> {
+  var job: Job
+  var when: JobNeed.Condition
+  var place: Place
+}
+
 /// A job with the parts that could be read.
 struct JobDraft {
   var name: String
@@ -10,7 +17,7 @@ struct JobDraft {
   var hasBrokenMatrix = false
   var finally: FinalCondition?
   var description: String?
-  var needs: [NeedReader.Need] = []
+  var needs: [Need<String>] = []
   /// Nil after a fault.
   var work: JobWork?
   /// The place of a download's file name.
@@ -18,20 +25,27 @@ struct JobDraft {
   var creates: [String] = []
   var inputs: [String] = []
   var condition: JobCondition?
+  var approval: String?
   var outputs: [OutputUse] = []
-  var policy: JobPolicy
+  var policy = JobPolicy()
 
   /// The job, with its needs and the values that it reads; nil without its work.
-  func job(_ needs: [NeedResolver.Need], _ outputs: [OutputReference], _ faults: FaultLog) -> Job? {
+  func job(_ needs: [Need<Int>], _ outputs: [OutputReference], _ faults: FaultLog) -> Job? {
     let retry = policy.retry.map { $0.policy(faults) }
     guard let work else { return nil }
     return Job(
       name: name, work: work, needs: needs.map { JobNeed(JobID($0.job), when: $0.when) },
-      priority: policy.priority ?? .normal,
+      priority: policy.priority,
       uses: policy.uses.mapValues(\.amount).filter { $0.value > 0 }, timeout: policy.timeout,
-      retry: retry ?? ServiceReader.standardRetry(of: work), allowFailure: policy.allowFailure ?? false,
+      retry: retry ?? Self.standardRetry(of: work), allowFailure: policy.allowFailure,
       description: description, creates: creates, inputs: inputs, matrix: matrix,
-      condition: condition, approval: policy.approval, finally: finally,
+      condition: condition, approval: approval, finally: finally,
       outputs: outputs)
+  }
+
+  /// How often work is repeated whose job says nothing of that: a service may be started again five times.
+  private static func standardRetry(of work: JobWork) -> RetryPolicy {
+    guard case .shell(let shell) = work, let service = shell.service, service.restart != .never else { return .never }
+    return RetryPolicy(max: 5)
   }
 }

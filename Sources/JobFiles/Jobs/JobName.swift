@@ -10,7 +10,7 @@ enum JobName {
   static func fault(in name: String) -> String? {
     if name.isEmpty { return "is empty: give it one" }
     if name.unicodeScalars.count > limit { return "is longer than \(limit) characters: shorten it" }
-    if let scalar = name.unicodeScalars.first(where: ValueReader.isUnprintable) {
+    if let scalar = name.unicodeScalars.first(where: \.isUnprintable) {
       return "holds the control character \(scalar.escaped(asASCII: true)): delete it"
     }
     if let scalar = name.unicodeScalars.first(where: \.isInvisible) {

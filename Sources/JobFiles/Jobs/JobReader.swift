@@ -4,14 +4,17 @@ import JobModel
 struct JobReader {
   let values: ValueReader
   let work: WorkReader
-  /// The defaults of each file, by its number.
+  /// The settings of the file.
+  let policy: JobPolicy
+  /// The settings of each file with defaults, by its number.
   let defaults: [Int: JobPolicy]
   private var matrices: MatrixReader
 
   private var faults: FaultLog { values.faults }
 
-  init(values: ValueReader, work: WorkReader, defaults: [Int: JobPolicy]) {
-    (self.values, self.work, self.defaults) = (values, work, defaults)
+  init(values: ValueReader, policy: JobPolicy, defaults: [Int: JobPolicy]) {
+    (self.values, self.policy, self.defaults) = (values, policy, defaults)
+    work = WorkReader(values: values)
     matrices = MatrixReader(values: values)
   }
 
@@ -45,23 +48,22 @@ struct JobReader {
     if let fault = JobName.fault(in: entry.key) { faults.add(entry.place, "a job's name \(fault)") }
     var draft = JobDraft(
       name: instance ?? entry.key, place: entry.place, matrix: instance.map { _ in entry.key },
-      finally: isFinal ? .always : nil, policy: JobPolicy())
+      finally: isFinal ? .always : nil)
     if entry.value.isNull {
       faults.add(entry.place, "job \(Quoted.text(entry.key)) has nothing to do: \(Self.workAdvice)")
       return draft
     }
     let keys = isFinal ? JobFileKeys.finalJob : JobFileKeys.job
-    guard let job = keys.read(JobFileKeys.whole(entry.value), faults: faults, advice: Self.whenAdvice) else {
+    guard let job = keys.entries(of: JobFileKeys.whole(entry.value), faults, advice: Self.whenAdvice) else {
       return draft
     }
-    draft.description = job["description"].flatMap { values.text($0.value, "description", takes: "text") }
-    if let node = job["needs"]?.value { draft.needs = NeedReader(values: values).read(node) }
-    draft.condition = job["if"].flatMap { ConditionReader(values: values).read($0.value) }
-    if let node = job["when"]?.value {
-      draft.finally = values.choice(node, "when", as: FinalCondition.self, others: Self.ends) ?? .always
-    }
-    let own = JobPolicy(job, values)
-    draft.policy = own.over(defaults[entry.place.file] ?? JobPolicy())
+    draft.policy = defaults[entry.place.file] ?? policy
+    keys.read(job, into: &draft, values)
+    draft.policy.shellPlace = job["shell"]?.place
+    // A service has no end that these would be the limits of.
+    if draft.policy.service != nil, job["timeout"] == nil { draft.policy.timeout = nil }
+    if draft.policy.service != nil, job["silence"] == nil { draft.policy.silence = nil }
+    draft.policy.check(job, faults)
 
     let works = JobFileKeys.work.compactMap { job[$0] }.sorted { $0.place < $1.place }
     let read = works.map { work.read($0, draft.policy) }
@@ -85,20 +87,17 @@ struct JobReader {
       }
     }
     if first.key == "run" || first.key == "simulate", works.count == 1, let entry = job["stall"] {
-      let mend = first.key == "run" ? "write 'silence'" : "delete it"
-      faults.add(entry.place, "'stall' is for transfers; this is \(Self.article(first.key)): \(mend)")
+      let advice = first.key == "run" ? "write 'silence'" : "delete it"
+      faults.add(entry.place, "'stall' is for transfers; this is \(Self.article(first.key)): \(advice)")
     }
     // The job would be executed here despite its `on`; its own 'tty' has been checked.
-    if first.key == "run", let entry = job["on"], own.engine == .slurm, own.service == nil, job["tty"] == nil,
-      draft.policy.hasTerminal == true
+    if first.key == "run", let entry = job["on"], draft.policy.engine == .slurm, draft.policy.service == nil,
+      job["tty"] == nil, draft.policy.hasTerminal == true
     {
       faults.add(
         entry.place,
         "a job of a cluster has no terminal, and 'defaults' gives it one: write 'tty: false', or 'on: local'")
     }
-    let files = FileListReader(values: values)
-    draft.creates = job["creates"].map { files.creates($0.value) } ?? []
-    draft.inputs = job["inputs"].map { files.inputs($0.value) } ?? []
     draft.work = read[0]?.work
     draft.target = read[0]?.target
     return draft
@@ -108,17 +107,12 @@ struct JobReader {
 
   private static func article(_ key: String) -> String { key == "upload" ? "an upload" : "a \(key)" }
 
-  /// The ends of other tools.
-  private static let ends = [
-    "success": "ok", "succeeded": "ok", "on_success": "ok", "on-success": "ok", "failure": "failed", "error": "failed",
-    "on_failure": "failed", "on-failure": "failed", "not-ok": "failed", "finished": "always", "any": "always",
-    "true": "always", "always()": "always", "failure()": "failed", "success()": "ok",
-  ]
-
   /// The advice for `when` in a job of `jobs`.
   private static func whenAdvice(_ entry: YAMLEntry) -> String? {
     guard entry.key == "when" else { return nil }
-    guard case .scalar(let text, _) = entry.value.content, let end = FinalCondition(rawValue: ends[text] ?? text) else {
+    guard case .scalar(let text, _) = entry.value.content,
+      let end = FinalCondition(rawValue: ForeignValues.when[text] ?? text)
+    else {
       return "write 'if' for a condition; 'when' is for the jobs below 'finally:'"
     }
     let need: JobNeed.Condition = [.ok: .ok, .failed: .failed, .always: .finished][end] ?? .ok

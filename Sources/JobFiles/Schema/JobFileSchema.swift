@@ -5,72 +5,68 @@
 package enum JobFileSchema {
   /// The schema as lines of text, of draft 2020-12.
   package static func json() -> String {
-    var schemas: [(key: String, value: SchemaValue)] = []
-    for keys in allKeys.dropFirst() { schemas.append((identifier(of: keys), object(keys))) }
-    for keys in allKeys.prefix(1) {
-      guard case .object(let root) = object(keys) else { continue }
-      let head: [(key: String, value: SchemaValue)] = [
-        ("$schema", .text("https://json-schema.org/draft/2020-12/schema")), ("title", .text("opdash job file")),
-      ]
-      return SchemaValue.object(head + root + [("$defs", .object(shared + schemas))]).json()
-    }
-    return ""
+    let maps = allMaps
+    let head: [(key: String, value: SchemaValue)] = [
+      ("$schema", .text("https://json-schema.org/draft/2020-12/schema")), ("title", .text("opdash job file")),
+    ]
+    let definitions = maps.dropFirst().map { (key: identifier(of: $0), value: SchemaValue.object(entries(of: $0))) }
+    return SchemaValue.object(head + entries(of: maps[0]) + [("$defs", .object(shared + definitions))]).json()
   }
 
   /// The maps of a job file, itself the first, each once.
-  static var allKeys: [KnownKeys] {
-    var found: [KnownKeys] = []
-    var open = [JobFileKeys.file]
+  static var allMaps: [MapForm] {
+    var found: [MapForm] = []
+    var open = [JobFileKeys.file.form]
     while !open.isEmpty {
-      let keys = open.removeFirst()
-      guard !found.contains(where: { $0.owner == keys.owner }) else { continue }
-      found.append(keys)
-      open += keys.table.flatMap { objects(in: $0.takes) }
+      let map = open.removeFirst()
+      guard !found.contains(where: { $0.owner == map.owner }) else { continue }
+      found.append(map)
+      open += map.keys.flatMap { maps(in: $0.takes) }
     }
     return found
   }
 
-  private static func objects(in kind: ValueKind) -> [KnownKeys] {
-    switch kind {
-    case .object(let keys): [keys()]
-    case .map(let inner), .list(let inner): objects(in: inner)
-    case .either(let kinds): kinds.flatMap(objects)
+  private static func maps(in form: ValueForm) -> [MapForm] {
+    switch form {
+    case .object(let form): [form()]
+    case .map(let inner), .list(let inner): maps(in: inner)
+    case .either(let forms): forms.flatMap(maps)
     default: []
     }
   }
 
   /// `job` for `a job`.
-  static func identifier(of keys: KnownKeys) -> String {
-    var words = keys.owner.split(separator: " ")[...]
+  static func identifier(of map: MapForm) -> String {
+    var words = map.owner.split(separator: " ")[...]
     if words.first == "a" || words.first == "an" { words = words.dropFirst() }
     return words.joined(separator: "-")
   }
 
   // MARK: Schemas
 
-  private static func object(_ keys: KnownKeys) -> SchemaValue {
+  private static func entries(of map: MapForm) -> [(key: String, value: SchemaValue)] {
     var entries: [(key: String, value: SchemaValue)] = [
       ("type", .text("object")),
       (
         "properties",
         .object(
-          keys.table.map { key in
+          map.keys.map { key in
             var entries = schema(of: key.takes)
             entries.insert(("description", .text(key.text)), at: 0)
             return (key.name, .object(entries))
           })
       ), ("patternProperties", .object([("^x-", .flag(true))])), ("additionalProperties", .flag(false)),
     ]
-    if keys.owner == JobFileKeys.job.owner || keys.owner == JobFileKeys.finalJob.owner {
+    if map.owner == JobFileKeys.job.owner || map.owner == JobFileKeys.finalJob.owner {
       let works = JobFileKeys.work.map { SchemaValue.object([("required", .list([.text($0)]))]) }
       entries.append(("oneOf", .list(works)))
       entries.append(("dependentRequired", .object(JobFileKeys.shell.map { ($0, .list([.text("run")])) })))
     }
-    return .object(entries)
+    return entries
   }
 
-  private static func schema(of kind: ValueKind) -> [(key: String, value: SchemaValue)] {
-    switch kind {
+  private static func schema(of form: ValueForm) -> [(key: String, value: SchemaValue)] {
+    switch form {
     case .text: return reference("text")
     case .string: return [("type", .text("string"))]
     case .flag: return reference("flag")
@@ -98,10 +94,8 @@ package enum JobFileSchema {
     case .map(let inner):
       return [("type", .list([.text("object"), .text("null")])), ("additionalProperties", .object(schema(of: inner)))]
     case .list(let inner): return [("type", .text("array")), ("items", .object(schema(of: inner)))]
-    case .object(let keys): return reference(identifier(of: keys()))
-    case .either(let kinds): return [("anyOf", .list(kinds.map { .object(schema(of: $0)) }))]
-    case .null: return [("type", .text("null"))]
-    case .any: return []
+    case .object(let form): return reference(identifier(of: form()))
+    case .either(let forms): return [("anyOf", .list(forms.map { .object(schema(of: $0)) }))]
     }
   }
 

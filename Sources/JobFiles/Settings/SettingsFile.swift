@@ -48,51 +48,37 @@ package struct SettingsFile: Sendable, Equatable {
 }
 
 extension SettingsFile {
-  private static let history = KnownKeys(
-    owner: "history",
-    table: [
-      KnownKey("days", .whole(1...36_500), "how long runs are kept"),
-      KnownKey("runs", .whole(1...1_000_000), "how many runs are kept"),
-      KnownKey("megabytes", .whole(1...100_000_000), "how much the runs that are kept may take"),
-    ], example: "history: { days: 30 }")
+  private static let history = KnownKeys<Retention>(
+    "history", example: "history: { days: 30 }",
+    [
+      KnownKey(
+        "days", ValueKind<Int>.whole(1...36_500).map { .seconds($0 * 86_400) }, into: \.age, "how long runs are kept"),
+      KnownKey("runs", .whole(1...1_000_000), into: \.runs, "how many runs are kept"),
+      KnownKey(
+        "megabytes", ValueKind<Int>.whole(1...100_000_000).map { $0 * 1_000_000 }, into: \.bytes,
+        "how much the runs that are kept may take"),
+    ])
 
-  /// The limits for recorded runs; missing keys keep their default.
-  private static func retention(_ node: YAMLNode, _ values: ValueReader) -> Retention? {
-    guard let map = history.read(node, faults: values.faults) else { return nil }
-    func number(_ key: String, upTo most: Int) -> Int? {
-      map[key].flatMap { values.whole($0.value, "history.\(key)", in: 1...most) }
-    }
-    var retention = Retention()
-    if let days = number("days", upTo: 36_500) { retention.age = .seconds(days * 86_400) }
-    if let runs = number("runs", upTo: 1_000_000) { retention.runs = runs }
-    if let megabytes = number("megabytes", upTo: 100_000_000) { retention.bytes = megabytes * 1_000_000 }
-    return retention
-  }
-
-  private static let known = KnownKeys(
-    owner: "a settings file",
-    table: [
+  private static let known = KnownKeys<SettingsFile>(
+    "a settings file", path: "", example: "keys: { cancel: d }", others: .settings,
+    [
       KnownKey("keys", .map(of: .oneOrMore(.text)), "the keys of each action"),
       KnownKey("colors", .map(of: .text), "the style of each element"),
-      KnownKey("background", .choice(ScreenTraits.Background.self), "the background of the terminal"),
-      KnownKey("notify", .choice(EndNotice.self), "how the end of a run is announced"),
-      KnownKey("mouse", .flag, "whether the mouse is used"), KnownKey("ascii", .flag, "whether only ASCII is drawn"),
-      KnownKey("history", .object { SettingsFile.history }, "what is kept of recorded runs"),
-    ],
-    example: "keys: { cancel: d }", others: .settings)
+      KnownKey("background", .choice(), into: \.background, "the background of the terminal"),
+      KnownKey("notify", .choice(), into: \.notify, "how the end of a run is announced"),
+      KnownKey("mouse", .flag, into: \.usesMouse, "whether the mouse is used"),
+      KnownKey("ascii", .flag, into: \.isASCII, "whether only ASCII is drawn"),
+      KnownKey("history", .object { history.form }, "what is kept of recorded runs") { entry, _, values, settings in
+        var retention = Retention()
+        if history.read(entry.value, into: &retention, values) != nil { settings.retention = retention }
+      },
+    ])
 
   /// Decodes the YAML of the file; valid only if no fault was reported.
   private init(_ root: YAMLNode, _ values: ValueReader, _ vocabulary: Vocabulary) {
     // A file may contain nothing but comments.
-    guard !root.isNull, let file = Self.known.read(root, faults: values.faults) else { return }
-    func value(_ key: String) -> YAMLNode? { file[key]?.value }
-
-    keys = value("keys").map { KeyReader(actions: vocabulary.actions, values: values).read($0) } ?? [:]
-    colors = value("colors").map { LookReader(elements: vocabulary.elements, values: values).read($0) } ?? [:]
-    background = value("background").flatMap { values.choice($0, "background", as: ScreenTraits.Background.self) }
-    notify = value("notify").flatMap { values.choice($0, "notify", as: EndNotice.self) }
-    usesMouse = value("mouse").flatMap { values.flag($0, "mouse") }
-    isASCII = value("ascii").flatMap { values.flag($0, "ascii") }
-    retention = value("history").flatMap { Self.retention($0, values) }
+    guard !root.isNull, let file = Self.known.read(root, into: &self, values) else { return }
+    keys = file["keys"].map { KeyReader(actions: vocabulary.actions, values: values).read($0.value) } ?? [:]
+    colors = file["colors"].map { StyleReader(elements: vocabulary.elements, values: values).read($0.value) } ?? [:]
   }
 }

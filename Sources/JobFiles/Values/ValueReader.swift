@@ -1,5 +1,5 @@
+import Foundation
 import JobModel
-import Screen
 
 /// Reads typed values; each method reports a fault and returns nil for a value that it can't read.
 struct ValueReader {
@@ -29,7 +29,7 @@ struct ValueReader {
   ) -> String? {
     guard let text = text(node, name, takes: takes, allowing: allowances) else { return nil }
     if text.allSatisfy(\.isWhitespace) { return faults.fail(node.place, "\(name) is empty: it takes \(takes)") }
-    if let scalar = text.unicodeScalars.first(where: Self.isUnprintable) {
+    if let scalar = text.unicodeScalars.first(where: \.isUnprintable) {
       return faults.fail(node.place, "\(name) holds the control character \(scalar.escaped(asASCII: true)): delete it")
     }
     return text
@@ -47,6 +47,13 @@ struct ValueReader {
     return number
   }
 
+  /// A number from 1; one above the limit is read too.
+  func whole(_ node: YAMLNode, _ name: String, upTo limit: Int) -> Int? {
+    guard let number = whole(node, name, in: 1 ... .max) else { return nil }
+    if number > limit { faults.add(node.place, "\(name) takes at most \(limit)") }
+    return number
+  }
+
   func fraction(_ node: YAMLNode, _ name: String) -> Double? {
     let takes = "a number from 0 to 1"
     guard let (text, isText) = scalar(node, name, takes: takes) else { return nil }
@@ -54,8 +61,8 @@ struct ValueReader {
     let isDecimal = text.utf8.allSatisfy { "0123456789.eE+-".utf8.contains($0) }
     guard !isText, isDecimal, let number = Double(text), (0...1).contains(number) else {
       let share = text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : nil
-      let mend = share.map { (0...1).contains($0) ? ": write \($0)" : "" } ?? ""
-      return faults.fail(node.place, "\(name) takes \(takes); this is \(words(isText, text))\(mend)")
+      let advice = share.map { (0...1).contains($0) ? ": write \($0)" : "" } ?? ""
+      return faults.fail(node.place, "\(name) takes \(takes); this is \(words(isText, text))\(advice)")
     }
     return number
   }
@@ -83,8 +90,8 @@ struct ValueReader {
   func duration(_ node: YAMLNode, _ name: String, canBeZero: Bool) -> Duration? {
     guard let (text, _) = scalar(node, name, takes: "a duration as \(DurationText.examples)") else { return nil }
     guard let duration = DurationText.parse(text) else {
-      let mend = DurationMend.of(text) ?? DurationText.examples
-      return faults.fail(node.place, "\(Quoted.text(text)) is not a duration: write \(mend)")
+      let advice = DurationAdvice.of(text) ?? DurationText.examples
+      return faults.fail(node.place, "\(Quoted.text(text)) is not a duration: write \(advice)")
     }
     guard canBeZero || duration > .zero else {
       return faults.fail(
@@ -102,8 +109,8 @@ struct ValueReader {
     let takes = names.joined(last: "or")
     guard let (text, _) = scalar(node, name, takes: takes) else { return nil }
     guard let choice = Choice(rawValue: text) else {
-      let mend = others[text.lowercased()].map { ": write \($0)" } ?? NearestName.hint(for: text, in: names)
-      return faults.fail(node.place, "\(name) takes \(takes); this is \(Quoted.text(text))\(mend)")
+      let advice = others[text.lowercased()].map { ": write \($0)" } ?? NearestName.hint(for: text, in: names)
+      return faults.fail(node.place, "\(name) takes \(takes); this is \(Quoted.text(text))\(advice)")
     }
     return choice
   }
@@ -123,11 +130,11 @@ struct ValueReader {
   func map(_ node: YAMLNode, _ name: String, takes: String) -> [YAMLEntry]? {
     if case .map(let entries) = node.content { return entries }
     if node.isNull { return [] }
-    return faults.fail(node.place, "\(name) takes \(takes); this is \(node.words)\(Self.mapMend(node))")
+    return faults.fail(node.place, "\(name) takes \(takes); this is \(node.words)\(Self.mapAdvice(node))")
   }
 
   /// The advice for a list of `NAME=value` or `name: value` in place of a map.
-  private static func mapMend(_ node: YAMLNode) -> String {
+  private static func mapAdvice(_ node: YAMLNode) -> String {
     if case .scalar(let text, _) = node.content, let pair = text.wholeMatch(of: /(\w+)=([\w.\/-]*)/) {
       return ": write '{ \(pair.1): \(pair.2) }'"
     }
@@ -142,28 +149,20 @@ struct ValueReader {
     }
   }
 
-  /// Whether it is a control character, or one that reorders text.
-  static func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator, .surrogate: true
-    default: TextWidth.isReordering(scalar)
-    }
-  }
-
   /// A scalar's expanded text, and whether it is quoted text without variables, which can't be a number or a flag.
   private func scalar(
     _ node: YAMLNode, _ name: String, takes: String, unknown: Variables.Unknown = .isFault,
     allowing allowances: Variables.Allowances = []
   ) -> (text: String, isText: Bool)? {
     guard case .scalar(let written, let isPlain) = node.content, !node.isNull else {
-      return faults.fail(node.place, "\(name) takes \(takes); this is \(node.words)\(mend(for: node))")
+      return faults.fail(node.place, "\(name) takes \(takes); this is \(node.words)\(advice(for: node))")
     }
     guard let text = variables.expand(written, in: node, unknown: unknown, allowing: allowances) else { return nil }
     return (text, !isPlain && text == written)
   }
 
   /// The advice for text that YAML took for something else: `echo a: b`, `{{ x }}`, `#fff`.
-  func mend(for node: YAMLNode, otherwise: String = "") -> String {
+  func advice(for node: YAMLNode, otherwise: String = "") -> String {
     switch node.content {
     case .map(let entries) where entries.count < 3:
       return ": quote text that holds ': ' or begins with '{'"
@@ -184,5 +183,62 @@ struct ValueReader {
       return text.dropFirst(2).first?.isHexDigit == true ? Number(text.dropFirst(2), radix: radix) : nil
     }
     return Number(text)
+  }
+}
+
+/// Texts with rules of their own: paths, URLs and regular expressions.
+extension ValueReader {
+  /// A path as written; `~`, which is not expanded, is a fault.
+  func path(
+    _ node: YAMLNode, _ name: String, takes: String, allowing allowances: Variables.Allowances = []
+  ) -> String? {
+    if case .scalar("~", isPlain: true) = node.content {
+      return faults.fail(node.place, "\(name) takes \(takes); '~' is an empty value in YAML: write ${env.HOME}")
+    }
+    guard let path = line(node, name, takes: takes, allowing: allowances) else { return nil }
+    guard path != "~", !path.hasPrefix("~/") else {
+      return faults.fail(
+        node.place, "\(name): '~' is not expanded here: write ${env.HOME}\(Quoted.bare(String(path.dropFirst())))")
+    }
+    return path
+  }
+
+  /// The absolute folder of relative paths in the file of a place.
+  func folder(of place: Place) -> String { faults.files[place.file].directory }
+
+  /// A path of a place's file, made absolute.
+  func absolute(_ path: String, at place: Place) -> String { FilePath.absolute(path, in: folder(of: place)) }
+
+  /// A URL of HTTP.
+  func address(_ node: YAMLNode, _ name: String, allowing allowances: Variables.Allowances = []) -> String? {
+    guard let url = line(node, name, takes: "a URL", allowing: allowances) else { return nil }
+    if let message = WebAddress.fault(in: url) { return faults.fail(node.place, "\(name): \(message)") }
+    return url
+  }
+
+  /// A regular expression; `${…}` is not expanded in it.
+  func pattern(_ node: YAMLNode, _ name: String, takes: String) -> String? {
+    guard case .scalar(let pattern, _) = node.content, !node.isNull else {
+      return faults.fail(node.place, "\(name) takes \(takes); this is \(node.words)")
+    }
+    guard !pattern.isEmpty else { return faults.fail(node.place, "\(name) is empty: it takes \(takes)") }
+    if (try? NSRegularExpression(pattern: pattern)) != nil { return pattern }
+    let subject = "\(Quoted.text(pattern)) is not a regular expression"
+    guard let fault = PatternFault(in: pattern) else {
+      return faults.fail(
+        node.place, "\(subject): write \\ before a character that stands for itself, as in '\\['")
+    }
+    // Where the pattern is written as it is, the fault has a place of its own.
+    let written = faults.source(at: node.place).place(of: pattern, count: 0, from: node.place, to: node.end)
+    let place = written.map { Place(line: $0.line, column: $0.column + fault.offset, file: node.place.file) }
+    return faults.fail(place ?? node.place, "\(subject): \(fault.message)")
+  }
+
+  /// Reports a version of the format that is not this one.
+  func check(version node: YAMLNode) {
+    guard let text = text(node, "version", takes: "1"), text != "1" else { return }
+    faults.add(
+      node.place,
+      "the format has only version 1; this is \(node.words): write 'version: 1', or delete the line")
   }
 }

@@ -63,21 +63,21 @@ struct SyntaxAdvice {
     return missingColon(on: line)
   }
 
-  private func missingColon(on line: RoughLine) -> Finding {
-    let (message, mend) = Self.missingColon(in: line.text)
-    return (line.place, "\(message): write \(mend), or indent this line if it continues the one above")
+  private func missingColon(on line: UnparsedLine) -> Finding {
+    let (message, advice) = Self.missingColon(in: line.text)
+    return (line.place, "\(message): write \(advice), or indent this line if it continues the one above")
   }
 
   /// The missing part of a line such as `run ls`, `run:ls` or `run = ls`, and the corrected line.
-  static func missingColon(in text: String) -> (message: String, mend: String) {
+  static func missingColon(in text: String) -> (message: String, advice: String) {
     let word = String(text.prefix { $0.isLetter || $0.isNumber || "_-.".contains($0) })
     let rest = text.dropFirst(word.count).drop { $0 == " " }
     guard !word.isEmpty else { return ("a ':' is missing in this line", "'key: value'") }
     let value = rest.drop { ":= ".contains($0) }
-    let mend = "'\(Quoted.bare(value.isEmpty ? "\(word):" : "\(word): \(value)"))'"
-    if rest.first == ":" { return ("a blank is missing after '\(word):'", mend) }
+    let advice = "'\(Quoted.bare(value.isEmpty ? "\(word):" : "\(word): \(value)"))'"
+    if rest.first == ":" { return ("a blank is missing after '\(word):'", advice) }
     return rest.first == "="
-      ? ("'=' stands where YAML has ':'", mend) : ("a ':' is missing after '\(Quoted.bare(word))'", mend)
+      ? ("'=' stands where YAML has ':'", advice) : ("a ':' is missing after '\(Quoted.bare(word))'", advice)
   }
 
   // MARK: A line or text out of place
@@ -124,7 +124,7 @@ struct SyntaxAdvice {
     var above: Int?
     var number = place.line - 1
     while number > 0, place.line - number < 1000, below == nil {
-      if let line = source.line(number), !RoughLine(number, line).isEmpty {
+      if let line = source.line(number), !UnparsedLine(number, line).isEmpty {
         let indent = line.unicodeScalars.prefix { $0 == " " }.count
         if indent == own { break }
         if indent < own { below = indent } else { above = min(above ?? indent, indent) }
@@ -136,7 +136,7 @@ struct SyntaxAdvice {
   }
 
   /// The line `key: |` of the block text that a line seems to belong to; nil for other lines.
-  private func blockHead(above line: RoughLine) -> RoughLine? {
+  private func blockHead(above line: UnparsedLine) -> UnparsedLine? {
     var current = line
     while let above = filledLine(before: current) {
       if above.indent < line.indent { return above.beginsBlock ? above : nil }
@@ -236,10 +236,10 @@ struct SyntaxAdvice {
 
   // MARK: Lines
 
-  private func line(_ number: Int) -> RoughLine? { source.line(number).map { RoughLine(number, $0) } }
+  private func line(_ number: Int) -> UnparsedLine? { source.line(number).map { UnparsedLine(number, $0) } }
 
   /// The nearest line above with more than a comment; nil at the start of the file.
-  private func filledLine(before line: RoughLine) -> RoughLine? {
+  private func filledLine(before line: UnparsedLine) -> UnparsedLine? {
     var number = line.number - 1
     while number > 0, line.number - number < 1000 {
       if let found = self.line(number), !found.isEmpty { return found }

@@ -33,9 +33,21 @@ struct YAMLReader {
   private var written = 0
   private var aliased = 0
 
-  /// Nil for a stream without a document; `file` is its number in `faults`.
+  /// Reads a file of a log, also one of JSON with escapes that libyaml doesn't know; nil for one without a document.
   ///
   /// Throws if the rest can't be read; other faults are added to `faults`.
+  static func read(_ number: Int, _ faults: FaultLog) throws(YAMLParser.Problem) -> YAMLNode? {
+    let source = faults.files[number].source
+    do throws(YAMLParser.Problem) {
+      return try read(source, faults: faults, file: number)
+    } catch {
+      guard error.isBadEscape, let joined = JSONEscapes.joined(source.bytes) else { throw error }
+      faults.replaceSource(of: number, by: SourceText(checked: joined))
+      return try read(faults.files[number].source, faults: faults, file: number)
+    }
+  }
+
+  /// Nil for a stream without a document; `file` is its number in `faults`.
   static func read(_ source: SourceText, faults: FaultLog, file: Int = 0) throws(YAMLParser.Problem) -> YAMLNode? {
     // A typed error can't be thrown through the closure.
     let result = source.bytes.withUnsafeBufferPointer { bytes -> Result<YAMLNode?, YAMLParser.Problem> in

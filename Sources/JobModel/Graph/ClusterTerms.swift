@@ -42,15 +42,6 @@ package struct ClusterTerms: Sendable, Equatable {
     self.constraint = constraint
     self.options = options
   }
-
-  /// These terms, completed by `other`; the options are these, if there are any.
-  package func over(_ other: ClusterTerms) -> ClusterTerms {
-    ClusterTerms(
-      name: name ?? other.name, cpus: cpus ?? other.cpus, memory: memory ?? other.memory, gpus: gpus ?? other.gpus,
-      nodes: nodes ?? other.nodes, time: time ?? other.time, partition: partition ?? other.partition,
-      account: account ?? other.account, qos: qos ?? other.qos, constraint: constraint ?? other.constraint,
-      options: options.isEmpty ? other.options : options)
-  }
 }
 
 /// Where a job is in the cluster.

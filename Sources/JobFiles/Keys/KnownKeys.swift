@@ -1,0 +1,128 @@
+import JobModel
+
+/// The entries of a map by key.
+struct KnownEntries {
+  var place: Place
+  var known: [String: YAMLEntry] = [:]
+  /// Whether a key is unknown, so that a missing one may be misspelt.
+  var hasUnknown = false
+
+  subscript(key: String) -> YAMLEntry? { known[key] }
+
+  var places: [String: Place] { known.mapValues(\.place) }
+}
+
+/// The keys that a map may have.
+struct KnownKeys<Record>: Sendable {
+  /// The name of the map in messages: `a job`, `retry`.
+  let owner: String
+  let table: [KnownKey<Record>]
+  /// The map as a file may write it.
+  let example: String
+  /// The key that a text instead of the map most likely belongs to.
+  let textKey: String?
+  let others: ForeignKeys
+  /// The places of keys that belong elsewhere, as sentences.
+  let elsewhere: @Sendable () -> [String: String]
+
+  private let names: Set<String>
+  /// The names of `table` in messages.
+  private let paths: [String]
+
+  /// `path` stands before the name of a key in messages, by default the owner with a dot; `elsewhere` may name other maps,
+  /// which name this one.
+  init(
+    _ owner: String, path: String? = nil, example: String, textKey: String? = nil, others: ForeignKeys = ForeignKeys(),
+    elsewhere: @escaping @autoclosure @Sendable () -> [String: String] = [:], _ table: [KnownKey<Record>]
+  ) {
+    self.owner = owner
+    self.table = table
+    paths = table.map { (path ?? owner + ".") + $0.name }
+    names = Set(table.map(\.name))
+    self.example = example
+    self.textKey = textKey
+    self.others = others
+    self.elsewhere = elsewhere
+  }
+
+  /// The names of the keys in the order of the table.
+  var keys: [String] { table.map(\.name) }
+
+  var form: MapForm { MapForm(owner: owner, keys: table.map { ($0.name, $0.takes, $0.text) }) }
+
+  /// Reads the values of a map in the order of the table; nil for anything but a map.
+  @discardableResult
+  func read(_ node: YAMLNode, into record: inout Record, _ values: ValueReader) -> KnownEntries? {
+    guard let entries = entries(of: node, values.faults) else { return nil }
+    read(entries, into: &record, values)
+    return entries
+  }
+
+  func read(_ entries: KnownEntries, into record: inout Record, _ values: ValueReader) {
+    for (key, path) in zip(table, paths) {
+      if let entry = entries[key.name] { key.read(entry, path, values, &record) }
+    }
+  }
+
+  /// Reports unknown keys, with the advice of `advice` if it has some; nil for anything but a map.
+  func entries(
+    of node: YAMLNode, _ faults: FaultLog, advice: (YAMLEntry) -> String? = { _ in nil }
+  ) -> KnownEntries? {
+    guard case .map(let entries) = node.content else {
+      if case .scalar(let text, isPlain: true) = node.content, let fault = missingColon(in: text) {
+        return faults.fail(node.place, fault)
+      }
+      if let textKey, case .scalar(let text, _) = node.content, !node.isNull,
+        !text.contains(where: "#:{}[],\"'\n".contains)
+      {
+        return faults.fail(
+          node.place, "\(owner) is a map; this is \(node.words): write '{ \(textKey): \(Quoted.bare(text)) }'")
+      }
+      if case .list(let items) = node.content, case .map = items.first?.content, textKey != nil {
+        return faults.fail(node.place, "\(owner) is a map; this is a list: write its lines without '- '")
+      }
+      return faults.fail(node.place, "\(owner) is a map; this is \(node.words): write '\(example)' or the like")
+    }
+    var result = KnownEntries(place: node.place)
+    for entry in entries {
+      if faults.isCut { break }
+      if names.contains(entry.key) {
+        // The first counts; the YAML reader has reported a second.
+        if result.known[entry.key] == nil { result.known[entry.key] = entry }
+      } else if !entry.key.hasPrefix("x-") {
+        let other = others.advice(for: entry)
+        let sentence = advice(entry) ?? other?.sentence ?? elsewhere()[entry.key]
+        faults.add(
+          entry.place, "unknown key \(Quoted.text(entry.key))\(sentence.map { ": \($0)" } ?? hint(for: entry))")
+        // The value is read as the value of our key, so that its faults are reported at once.
+        if let key = other?.key, result.known[key] == nil, !entries.contains(where: { $0.key == key }) {
+          result.known[key] = YAMLEntry(key: key, place: entry.place, value: entry.value)
+        } else {
+          result.hasUnknown = true
+        }
+      }
+    }
+    return result
+  }
+
+  private func hint(for entry: YAMLEntry) -> String {
+    // A no-break space is not indentation, but looks like it.
+    if let first = entry.key.unicodeScalars.first, first.properties.isWhitespace, first != " " {
+      return
+        ": it begins with the character \(first.escaped(asASCII: true)), which only looks like a blank: write blanks"
+    }
+    return NearestName.hint(
+      for: entry.key, in: keys,
+      otherwise: ": \(owner) can have \(keys.joined(last: "or")), or x-… for what opdash ignores")
+  }
+
+  /// The fault of text that begins with a key: `run ls`, `run:ls`, `run = ls`.
+  private func missingColon(in text: String) -> String? {
+    guard let word = text.firstMatch(of: /^[a-z_0-9]+/)?.output, word.count < text.count,
+      names.contains(String(word))
+        || others.advice(for: YAMLEntry(key: String(word), place: .start, value: .null)) != nil
+    else { return nil }
+    let (message, advice) = SyntaxAdvice.missingColon(in: text)
+    return "\(message): write \(advice)"
+  }
+}

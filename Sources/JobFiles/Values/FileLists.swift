@@ -1,0 +1,44 @@
+import Basics
+
+// The files that a job creates and reads.
+
+extension ValueKind<[String]> {
+  /// The absolute paths of `creates`; empty after a fault.
+  static let creates = ValueKind(.oneOrMore(.text)) { values, node, name in
+    values.paths(node, name, takes: "the path of a file or folder, or a list of paths") { path, place in
+      guard path.utf8.contains(where: { "*?".utf8.contains($0) }) else { return true }
+      values.faults.add(
+        place,
+        "creates takes paths without wildcards; \(Quoted.text(path)) is a pattern: write each path, or the folder")
+      return false
+    }
+  }
+
+  /// The absolute paths and patterns of `inputs`; empty after a fault.
+  static let inputs = ValueKind(.oneOrMore(.text)) { values, node, name in
+    values.paths(node, name, takes: "a path, a pattern as 'src/**/*.c', or a list of these") { _, _ in true }
+  }
+}
+
+extension ValueReader {
+  fileprivate func paths(
+    _ node: YAMLNode, _ name: String, takes: String, isGood: (String, Place) -> Bool
+  ) -> [String] {
+    guard let items = list(node, name, takes: takes, isSingleAllowed: true) else { return [] }
+    guard !items.isEmpty else {
+      return faults.fail(node.place, "\(name) is empty: it takes \(takes); delete it if there is none") ?? []
+    }
+    var paths: [String] = []
+    var known = Set<BytePath>()
+    for item in items {
+      guard let path = path(item, name, takes: "a path"), isGood(path, item.place) else { continue }
+      let absolute = absolute(path, at: item.place)
+      if known.insert(BytePath(absolute)).inserted {
+        paths.append(absolute)
+      } else {
+        faults.add(item.place, "\(name) has \(Quoted.text(path)) already: delete one")
+      }
+    }
+    return paths
+  }
+}
