@@ -32,7 +32,7 @@ package enum JobFile {
     let source = try SourceText(bytes, file: file)
     let faults = FaultLog(file: file, source: source, directory: directory)
     let root: YAMLNode
-    do throws(YAMLParser.Problem) {
+    do throws(YAMLError) {
       root = try YAMLReader.read(0, faults) ?? .null
     } catch {
       // The rest can't be read; earlier faults are reported too.

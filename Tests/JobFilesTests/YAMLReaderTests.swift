@@ -77,7 +77,7 @@ struct YAMLReaderTests {
       return "a: &a [\(list)]\nb: [\(Array(repeating: "*a", count: count).joined(separator: ","))]\n"
     }
     #expect(try read(text(1039)).node?.weight == 1 + 1 + 1001 + 1 + 1 + 1039 * 1001)
-    let problem = #expect(throws: YAMLParser.Problem.self) { try read(text(1040)) }
+    let problem = #expect(throws: YAMLError.self) { try read(text(1040)) }
     #expect(problem?.message == "the aliases up to here stand for more than 1040039 values: write fewer")
     #expect(problem?.place == Place(line: 2, column: 5 + 3 * 1039))
   }
@@ -88,7 +88,7 @@ struct YAMLReaderTests {
     }
     // The document, two lists, and the alias.
     #expect(try read(text(61)).node?.depth == 64)
-    let problem = #expect(throws: YAMLParser.Problem.self) { try read(text(62)) }
+    let problem = #expect(throws: YAMLError.self) { try read(text(62)) }
     #expect(problem?.message == "more than 64 levels deep: a job file needs fewer than 10")
     #expect(problem?.place == Place(line: 2, column: 6))
   }

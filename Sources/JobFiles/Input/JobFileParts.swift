@@ -179,7 +179,7 @@ struct JobFileParts {
     faults.add(FaultLog.File(name: file.shown, source: source, directory: FilePath.folder(of: file.path)))
     numbers[real] = number
     let node: YAMLNode?
-    do throws(YAMLParser.Problem) {
+    do throws(YAMLError) {
       node = try YAMLReader.read(number, faults)
     } catch {
       faults.add(error.place.of(file: number), error.message)

@@ -33,7 +33,7 @@ package struct SettingsFile: Sendable, Equatable {
     let source = try SourceText(bytes, file: file)
     let faults = FaultLog(file: file, source: source, kind: "a settings file")
     let root: YAMLNode?
-    do throws(YAMLParser.Problem) {
+    do throws(YAMLError) {
       root = try YAMLReader.read(source, faults: faults)
     } catch {
       faults.add(error.place, error.message)

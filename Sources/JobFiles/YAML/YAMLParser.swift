@@ -2,13 +2,6 @@ import CYAML
 
 /// The parser of libyaml.
 struct YAMLParser: ~Copyable {
-  struct Problem: Error {
-    var place: Place
-    var message: String
-    /// Whether an escape in double quotes is invalid.
-    var isBadEscape = false
-  }
-
   // On the heap: libyaml keeps pointers into it.
   private let parser: UnsafeMutablePointer<yaml_parser_t>
 
@@ -29,7 +22,7 @@ struct YAMLParser: ~Copyable {
   }
 
   /// Calls `take` with each event of the stream but its end; `source` is the text of the stream.
-  func readAll(of source: SourceText, _ take: (yaml_event_t) throws(Problem) -> Void) throws(Problem) {
+  func readAll(of source: SourceText, _ take: (yaml_event_t) throws(YAMLError) -> Void) throws(YAMLError) {
     var longQuote: (start: Place, end: Place)?
     // The lists and maps that are open, nil for one without brackets.
     var open: [Place?] = []

@@ -1,5 +1,13 @@
 import CYAML
 
+/// The reason why the rest of a file can't be read.
+struct YAMLError: Error {
+  var place: Place
+  var message: String
+  /// Whether an escape in double quotes is invalid.
+  var isBadEscape = false
+}
+
 /// An error of libyaml, and the message for it.
 struct YAMLProblem {
   private let problem: String
@@ -25,16 +33,16 @@ struct YAMLProblem {
     self.bracket = bracket
   }
 
-  func described(by advice: SyntaxAdvice) -> YAMLParser.Problem {
+  func described(by advice: SyntaxAdvice) -> YAMLError {
     if isOutOfMemory {
-      return YAMLParser.Problem(place: at, message: "there is not enough memory to read the file")
+      return YAMLError(place: at, message: "there is not enough memory to read the file")
     }
     if let (place, message) = finding(advice) {
       let isBadEscape = problem == "found invalid Unicode character escape code"
-      return YAMLParser.Problem(place: place, message: message, isBadEscape: isBadEscape)
+      return YAMLError(place: place, message: message, isBadEscape: isBadEscape)
     }
     let words = [problem, context].filter { !$0.isEmpty }.joined(separator: " ")
-    return YAMLParser.Problem(place: at, message: "this is not YAML: \(words)")
+    return YAMLError(place: at, message: "this is not YAML: \(words)")
   }
 
   private static let unknownTag = "'!' begins a tag in YAML: put text that begins with '!' in quotes"

@@ -36,9 +36,9 @@ struct YAMLReader {
   /// Reads a file of a log, also one of JSON with escapes that libyaml doesn't know; nil for one without a document.
   ///
   /// Throws if the rest can't be read; other faults are added to `faults`.
-  static func read(_ number: Int, _ faults: FaultLog) throws(YAMLParser.Problem) -> YAMLNode? {
+  static func read(_ number: Int, _ faults: FaultLog) throws(YAMLError) -> YAMLNode? {
     let source = faults.files[number].source
-    do throws(YAMLParser.Problem) {
+    do throws(YAMLError) {
       return try read(source, faults: faults, file: number)
     } catch {
       guard error.isBadEscape, let joined = JSONEscapes.joined(source.bytes) else { throw error }
@@ -48,15 +48,15 @@ struct YAMLReader {
   }
 
   /// Nil for a stream without a document; `file` is its number in `faults`.
-  static func read(_ source: SourceText, faults: FaultLog, file: Int = 0) throws(YAMLParser.Problem) -> YAMLNode? {
+  static func read(_ source: SourceText, faults: FaultLog, file: Int = 0) throws(YAMLError) -> YAMLNode? {
     // A typed error can't be thrown through the closure.
-    let result = source.bytes.withUnsafeBufferPointer { bytes -> Result<YAMLNode?, YAMLParser.Problem> in
+    let result = source.bytes.withUnsafeBufferPointer { bytes -> Result<YAMLNode?, YAMLError> in
       guard let parser = YAMLParser(bytes) else {
         return .failure(.init(place: .start, message: "there is not enough memory to read the file"))
       }
       var reader = YAMLReader(faults: faults, file: file)
-      do throws(YAMLParser.Problem) {
-        try parser.readAll(of: source) { event throws(YAMLParser.Problem) in try reader.take(event) }
+      do throws(YAMLError) {
+        try parser.readAll(of: source) { event throws(YAMLError) in try reader.take(event) }
         return .success(reader.root)
       } catch {
         return .failure(error)
@@ -70,7 +70,7 @@ struct YAMLReader {
     self.file = file
   }
 
-  private mutating func take(_ event: yaml_event_t) throws(YAMLParser.Problem) {
+  private mutating func take(_ event: yaml_event_t) throws(YAMLError) {
     let place = Place(event.start_mark).of(file: file)
     let end = Place(event.end_mark).of(file: file)
     switch event.type {
@@ -109,7 +109,7 @@ struct YAMLReader {
     faults.add(place, "tag \(Quoted.text(tag)) means nothing here: delete it, or put text that begins with ! in quotes")
   }
 
-  private mutating func open(_ frame: Frame) throws(YAMLParser.Problem) {
+  private mutating func open(_ frame: Frame) throws(YAMLError) {
     guard frames.count < Self.depthLimit else {
       throw tooDeep(frame.place)
     }
@@ -117,7 +117,7 @@ struct YAMLReader {
     frames.append(frame)
   }
 
-  private func tooDeep(_ place: Place) -> YAMLParser.Problem {
+  private func tooDeep(_ place: Place) -> YAMLError {
     .init(place: place, message: "more than \(Self.depthLimit) levels deep: \(faults.kind) needs fewer than 10")
   }
 
@@ -132,7 +132,7 @@ struct YAMLReader {
       anchor: frame.anchor)
   }
 
-  private mutating func resolve(_ name: String, _ place: Place, end: Place) throws(YAMLParser.Problem) {
+  private mutating func resolve(_ name: String, _ place: Place, end: Place) throws(YAMLError) {
     guard !openAnchors.contains(name) else {
       throw .init(
         place: place, message: "alias *\(Quoted.bare(name)) stands inside the value that it names: write the value out")
