@@ -65,10 +65,10 @@ struct HelpTests {
   @Test func theHelpOfJobFilesNamesEveryKey() {
     let text = HelpText.jobs.text
     let words = Set(text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
-    let tables = JobFileSchema.allKeys
-    #expect(tables.count == 15)
-    for keys in tables {
-      for key in keys.keys { #expect(words.contains(key), "\(keys.owner): \(key)") }
+    let maps = JobFileSchema.allMaps
+    #expect(maps.count == 15)
+    for map in maps {
+      for key in map.keys { #expect(words.contains(key.name), "\(map.owner): \(key.name)") }
     }
   }
 
