@@ -11,105 +11,25 @@ import Slurm
 /// scheduler decides, facts are stated, and operations are admitted, cancelled or paused.
 package final class JobQueue: FactStream.Source, @unchecked Sendable {
   // Safe: only the stream's queue accesses the fields below the line.
-  package struct Options: Sendable {
-    /// The number of jobs at once; nil takes the graph's number, or else the number of processors.
-    package var slots: Int?
-    package var onFailure: JobGraph.Failure?
-    /// The parent of the run's folder; nil keeps no logs.
-    package var stateFolder: String?
-    /// How many bytes of an attempt's output its log file keeps.
-    package var logLimit = LogFile.defaultLimit
-    /// Whether each attempt of a shell job with output has a log file.
-    ///
-    /// Otherwise an attempt that succeeds with up to 4 KiB of output has none if the lines in the events contain every
-    /// byte.
-    package var keepsShortLogs = true
-    /// Decides the jitter of back-offs.
-    package var seed: UInt64
-    /// The run that this one resumes.
-    package var resumes: String?
-    /// The jobs that were done before; they succeed at the start, and only a retry executes them.
-    package var restored: [JobID: EarlierSuccess]
-    /// The hashes of the inputs that restored jobs read, recorded for the next run that resumes this one.
-    package var restoredInputs: [JobID: String]
-    /// The newest attempt of a job that earlier runs know; called on any thread, and may block.
-    ///
-    /// Called only for jobs with `creates` or `inputs`.
-    package var earlier: @Sendable (JobID) -> EarlierAttempt?
-    /// The values that the newest success of the same work wrote for other jobs; nil if unknown; called like `earlier`.
-    package var earlierValues: @Sendable (JobID) -> [String: String]? = { _ in nil }
-    /// Whether a user can approve jobs during the run; otherwise jobs that ask for approval fail.
-    package var canAsk = true
-    /// The jobs that are approved from the start.
-    package var approved: Set<JobID> = []
-    /// Whether the resumed run has unfinished jobs that this run leaves out.
-    package var leavesWork = false
-    /// Environment variables for the programs of all jobs.
-    package var variables: [String: String] = [:]
-    /// Whether jobs are added after the start, until `endArrivals`.
-    package var isOpen = false
-    /// Executes the calls to Slurm.
-    package var slurm: any SlurmRunner = SystemSlurmRunner()
-    /// The cluster jobs that earlier runs may have left; each is followed instead of starting a first attempt.
-    package var earlierClusterJobs: [JobID: EarlierClusterJob] = [:]
-    /// The maximum number of jobs in the cluster at once.
-    package var clusterJobs = 1000
-    /// The surrounding allocation; if there is one, cluster jobs are its steps and the run requests none.
-    package var surroundingAllocation = SlurmAllocation.surrounding
-
-    package init(
-      slots: Int? = nil, onFailure: JobGraph.Failure? = nil, stateFolder: String? = nil,
-      seed: UInt64 = .random(in: .min ... .max), resumes: String? = nil, restored: [JobID: EarlierSuccess] = [:],
-      restoredInputs: [JobID: String] = [:],
-      earlier: @escaping @Sendable (JobID) -> EarlierAttempt? = { _ in nil }
-    ) {
-      self.slots = slots
-      self.onFailure = onFailure
-      self.stateFolder = stateFolder
-      self.seed = seed
-      self.resumes = resumes
-      self.restored = restored
-      self.restoredInputs = restoredInputs
-      self.earlier = earlier
-    }
-  }
-
   /// Thousands of short jobs a second are handled in batches; the attempts admitted beyond the width hide the wait.
   private static let interval = DispatchTimeInterval.milliseconds(20)
 
   package let id: String
   package let folder: RunFolder?
-  private let name: String
-  private let jobCount: Int
-  private let pools: [String: Int]
-  private let timeout: Duration?
-  private let schedule: JobGraph.Schedule
-  private let isOpen: Bool
-  private let resumes: String?
-  private let restored: [JobID: EarlierSuccess]
-  private let restoredInputs: [JobID: String]
-  private let logLimit: Int
-  private let keepsShortLogs: Bool
   package let stream: FactStream
-  private let earlier: @Sendable (JobID) -> EarlierAttempt?
+  private let options: Options
+  /// The statement of the run, except for its slots and its time.
+  private let runStart: RunStart
+  /// Whether the operation queue executes jobs in another order than that of their arrival.
+  private let hasPriorities: Bool
   private let fileHashes = FileHashes()
-  private let earlierValues: @Sendable (JobID) -> [String: String]?
   /// The names of each job's values that other jobs read.
   private let readValues: [JobID: Set<String>]
-  private let queue = OperationQueue()
-  /// Executes services, which need no slot.
-  private let services = OperationQueue()
-  /// Executes cluster jobs, which need no slot either.
-  private let clusterJobs = OperationQueue()
-  let slurm: any SlurmRunner
+  private let lanes: Lanes
+  var slurm: any SlurmRunner { options.slurm }
   /// The allocation that the run requests or was started in; with one, cluster jobs are its steps.
   let allocationTerms: ClusterTerms?
-  let surroundingAllocation: SlurmJobID?
-  /// The queue on which attempts start, one after another; they execute elsewhere, as many at once as the width allows.
-  ///
-  /// Without it, an operation queue would use dispatch's global pool, which then wakes once a second to count its
-  /// threads. It is kept here because the operation queue does not keep it.
-  private let starting = DispatchQueue(label: "opdash.attempts", qos: .userInitiated)
+  var surroundingAllocation: SlurmJobID? { options.surroundingAllocation }
   /// The queue on which the values that programs have written are read.
   private let reading = DispatchQueue(label: "opdash.outputs", qos: .userInitiated)
 
@@ -144,51 +64,27 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     if let policy = options.onFailure { graph.onFailure = policy }
     let slots = max(1, options.slots ?? graph.slots ?? ProcessInfo.processInfo.activeProcessorCount)
     graph.slots = slots
-    name = graph.name
-    jobCount = graph.jobs.count
-    pools = graph.pools
-    timeout = graph.timeout
-    schedule = graph.schedule
-    isOpen = options.isOpen
-    resumes = options.resumes
-    restored = options.restored
-    restoredInputs = options.restoredInputs
-    earlier = options.earlier
-    earlierValues = options.earlierValues
+    self.options = options
+    hasPriorities = graph.schedule != .fifo
     readValues = graph.readValues
-    if let state = options.stateFolder {
-      let folder = try RunFolder(in: state)
-      self.folder = folder
-      id = folder.id
-    } else {
-      folder = nil
-      id = UUID().uuidString.lowercased()
-    }
-    logLimit = options.logLimit
-    keepsShortLogs = options.keepsShortLogs
+    folder = if let state = options.stateFolder { try RunFolder(in: state) } else { nil }
+    id = folder?.id ?? UUID().uuidString.lowercased()
+    runStart = RunStart(
+      id: id, name: graph.name, slots: slots, at: .distantPast, jobs: graph.jobs.count, pools: graph.pools,
+      folder: folder?.path, resumes: options.resumes, timeout: graph.timeout, isOpen: options.isOpen)
     stream = FactStream(label: "opdash.engine", pace: .init(interval: Self.interval), clock: clock)
     scheduler = Scheduler(
       graph, journal: stream.journal,
       terms: .init(
-        seed: options.seed, canAsk: options.canAsk, approved: options.approved,
-        leavesWork: options.leavesWork, clusterJobs: max(1, options.clusterJobs),
+        seed: options.seed, canAsk: options.canAsk, approved: options.approved, leavesWork: options.leavesWork,
         hasAllocation: options.surroundingAllocation != nil || graph.allocation != nil))
     gate = scheduler.gate
-    slurm = options.slurm
+    lanes = Lanes(slots: slots, clusterJobs: scheduler.terms.clusterJobs)
     allocationTerms = graph.allocation
-    surroundingAllocation = options.surroundingAllocation
     earlierClusterJobs = options.earlierClusterJobs
     launching = LaunchTerms(
       run: id, folder: folder?.path, secrets: graph.secrets, common: options.variables)
     stream.journal.secrets = launching.secrets
-    queue.name = "opdash.jobs"
-    queue.underlyingQueue = starting
-    queue.maxConcurrentOperationCount = slots
-    services.name = "opdash.services"
-    services.underlyingQueue = starting
-    clusterJobs.name = "opdash.cluster"
-    clusterJobs.underlyingQueue = starting
-    clusterJobs.maxConcurrentOperationCount = max(1, options.clusterJobs)
     stream.source = self
   }
 
@@ -198,17 +94,12 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       attempt.end()
       attempt.operation.cancel()
     }
-    queue.isSuspended = false
-    services.isSuspended = false
-    clusterJobs.isSuspended = false
   }
 
   /// Executes no attempt until `register` calls its argument or `limit` has passed; to be called before `start`.
   package func hold(atMost limit: Duration, until register: (@escaping @Sendable () -> Void) -> Void) {
-    queue.isSuspended = true
-    services.isSuspended = true
-    clusterJobs.isSuspended = true
     stream.queue.sync {
+      lanes.set(.recording, true)
       hold = stream.clock.schedule(after: limit, on: stream.queue) { [weak self] in self?.release() }
     }
     register { [weak self] in
@@ -226,23 +117,18 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   }
 
   private func release() {
-    guard let timer = hold else { return }
-    timer.cancel()
+    hold?.cancel()
     hold = nil
-    queue.isSuspended = stream.journal.run.isDraining
-    services.isSuspended = stream.journal.run.isDraining
-    clusterJobs.isSuspended = stream.journal.run.isDraining
+    lanes.set(.recording, false)
   }
 
   /// States the run and its jobs, and starts jobs; subscribe before the call to receive all events.
   package func start() {
     stream.queue.async { [self] in
       stream.begin()
-      scheduler.start(
-        RunStart(
-          id: id, name: name, slots: queue.maxConcurrentOperationCount, at: Date(), jobs: jobCount, pools: pools,
-          folder: folder?.path, resumes: resumes, timeout: timeout, isOpen: isOpen),
-        restored: restored, inputs: restoredInputs)
+      var start = runStart
+      (start.slots, start.at) = (lanes[.slots].maxConcurrentOperationCount, Date().wholeMilliseconds)
+      scheduler.start(start, restored: options.restored, inputs: options.restoredInputs)
       perform()
     }
   }
@@ -281,12 +167,12 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     }
     // An earlier run's job may have created only a part of its products.
     let mustExecute = earlierClusterJobs[admission.job] != nil
-    let wanted = readValues[admission.job].map { [earlierValues] names in
-      UpToDateCheck.WantedValues(names: names) { earlierValues(admission.job) }
+    let wanted = readValues[admission.job].map { [values = options.earlierValues] names in
+      UpToDateCheck.WantedValues(names: names) { values(admission.job) }
     }
     let check = UpToDateCheck(
       job, attempt: admission.attempt, mustExecute: mustExecute, wanted: wanted, hashes: fileHashes
-    ) { [earlier] in earlier(admission.job) }
+    ) { [earlier = options.earlier] in earlier(admission.job) }
     let work: Result<Job, JobFailure>
     do throws(JobFailure) { work = .success(try scheduler.resolved(job)) } catch { work = .failure(error) }
     var launch: LaunchTerms.Launch?
@@ -303,10 +189,11 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
       }
     }
     let attempt = Attempt(
-      admission, work, name: job.name, logPath: logPath, logLimit: logLimit, keepsShortLog: keepsShortLogs,
-      check: check, launch: launch, step: step, cluster: cluster, secrets: launching.secrets, clock: stream.clock)
+      admission, work, name: job.name, logPath: logPath, logLimit: options.logLimit,
+      keepsShortLog: options.keepsShortLogs, check: check, launch: launch, step: step, cluster: cluster,
+      secrets: launching.secrets, clock: stream.clock)
     let operation = attempt.operation
-    if schedule != .fifo { operation.queuePriority = admission.priority.queuePriority }
+    if hasPriorities { operation.queuePriority = admission.priority.queuePriority }
     attempt.observation = operation.events(Self.kinds, on: stream.queue) { [weak self] event, time, receipt in
       self?.enter(attempt, at: time) { $0.take(event, of: attempt, receipt) }
     }
@@ -328,7 +215,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     }
     attempts[attempt.ticket] = attempt
     if let step { place(attempt, step.allocation, nodes: step.node) }
-    (job.service != nil ? services : job.cluster != nil ? clusterJobs : queue).addOperation(operation)
+    lanes[job.lane].addOperation(operation)
   }
 
   /// The kinds of events of an attempt that matter.
@@ -589,11 +476,8 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     case .pause(let ticket): attempts[ticket]?.pause()
     case .resume(let ticket): attempts[ticket]?.resume()
     case .prioritize(let ticket, let priority): attempts[ticket]?.operation.queuePriority = priority.queuePriority
-    case .setWidth(let width): queue.maxConcurrentOperationCount = width
-    case .setSuspended(let isSuspended):
-      queue.isSuspended = isSuspended || hold != nil
-      services.isSuspended = queue.isSuspended
-      clusterJobs.isSuspended = queue.isSuspended
+    case .setWidth(let width): lanes[.slots].maxConcurrentOperationCount = width
+    case .setSuspended(let isSuspended): lanes.set(.drain, isSuspended)
     case .requestAllocation: requestAllocation()
     case .releaseAllocation: allocation?.release()
     }

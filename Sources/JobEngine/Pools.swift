@@ -7,10 +7,10 @@ import JobModel
 /// many units would wait as long as jobs that need fewer arrive. Once these have taken units of a pool as often as
 /// `patience` says, jobs of the same or a lower priority take no units of its pools until it has started.
 struct Pools {
-  /// The units that a parked job needs from the pool, and the queue of its attempt.
+  /// The units that a parked job needs from the pool, and the lane of its attempt.
   private struct Want: Hashable {
     var amount: Int
-    var queue: ReadyJob.Queue
+    var lane: Lane
   }
 
   private struct Pool {
@@ -78,7 +78,7 @@ struct Pools {
   }
 
   private mutating func park(_ entry: ReadyJob, at pool: Int, _ amount: Int) {
-    pools[pool].parked[Want(amount: amount, queue: entry.queue), default: Heap()].push(entry)
+    pools[pool].parked[Want(amount: amount, lane: entry.lane), default: Heap()].push(entry)
     guard pools[pool].arrived.updateValue(entry.stamp, forKey: entry.job) != entry.stamp else { return }
     pools[pool].arrivals.append((entry, pools[pool].takes))
   }
@@ -93,19 +93,19 @@ struct Pools {
     pools[pool].free += change
   }
 
-  /// Removes the first parked job whose queue is open and whose pools have its units now, if it comes before `other`.
+  /// Removes the first parked job whose lane is open and whose pools have its units now, if it comes before `other`.
   mutating func popFitting(
-    before other: ReadyJob?, isOpen: (ReadyJob.Queue) -> Bool, isCurrent: (ReadyJob) -> Bool
+    before other: ReadyJob?, isOpen: (Lane) -> Bool, isCurrent: (ReadyJob) -> Bool
   ) -> ReadyJob? {
     updateFirst(isCurrent)
-    if let first, isOpen(first.queue), fits(first) {
+    if let first, isOpen(first.lane), fits(first) {
       // Its entry among the parked ones is void once it is admitted.
       return first
     }
     var best = other
     var place: (pool: Int, want: Want)?
     for pool in pools.indices {
-      for (want, parked) in pools[pool].parked where want.amount <= pools[pool].free && isOpen(want.queue) {
+      for (want, parked) in pools[pool].parked where want.amount <= pools[pool].free && isOpen(want.lane) {
         guard let entry = parked.first, best.map({ entry < $0 }) ?? true, !isReserved(pool, entry) else { continue }
         best = entry
         place = (pool, want)

@@ -1,19 +1,24 @@
 import JobModel
 
+/// What an attempt occupies; only slots are limited by the width.
+enum Lane: CaseIterable {
+  case slots
+  case services
+  case cluster
+}
+
+extension Job {
+  /// The lane of the job's attempts.
+  var lane: Lane { service != nil ? .services : cluster != nil ? .cluster : .slots }
+}
+
 /// A job that waits for its admission to the operation queue; the least is admitted first.
 struct ReadyJob: Comparable {
-  /// The queue that executes an attempt of the job; the width limits only slots.
-  enum Queue {
-    case slots
-    case services
-    case cluster
-  }
-
   var level: Int
   var rank: Duration
   var order: Int
   var job: JobID
-  var queue: Queue
+  var lane: Lane
   /// The job's stamp when it began to wait; an entry with an older stamp is void.
   var stamp: Int
 

@@ -69,8 +69,8 @@ extension Scheduler {
     let (nodes, journal) = (nodes, journal)
     let parked = pools.popFitting(
       before: hasSlot ? ready.first : nil,
-      isOpen: { queue in
-        switch queue {
+      isOpen: { lane in
+        switch lane {
         case .slots: hasSlot
         case .services: true
         case .cluster: hasPlaceInCluster
@@ -83,8 +83,11 @@ extension Scheduler {
   }
 
   private mutating func count(_ id: JobID, _ change: Int) {
-    if graph[id].service != nil { return }
-    if graph[id].cluster != nil { admittedToCluster += change } else { admittedToSlots += change }
+    switch graph[id].lane {
+    case .slots: admittedToSlots += change
+    case .services: break
+    case .cluster: admittedToCluster += change
+    }
   }
 
   /// Ends the stay of an attempt in the operation queue.

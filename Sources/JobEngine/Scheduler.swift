@@ -507,9 +507,8 @@ struct Scheduler {
     let entry = ReadyJob(
       level: graph.schedule == .fifo ? 0 : run.jobs[id.index].job.priority.level,
       rank: graph.schedule == .criticalPath ? ranks[id.index] : .zero, order: order ?? nextOrder, job: id,
-      queue: graph[id].service != nil ? .services : graph[id].cluster != nil ? .cluster : .slots,
-      stamp: nodes[id.index].stamp)
-    switch entry.queue {
+      lane: graph[id].lane, stamp: nodes[id.index].stamp)
+    switch entry.lane {
     case .slots: ready.push(entry)
     case .services: readyServices.push(entry)
     case .cluster: readyClusterJobs.push(entry)

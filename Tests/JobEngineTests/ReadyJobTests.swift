@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ReadyJobTests {
   private static func entry(_ level: Int, _ rank: Duration, _ order: Int) -> ReadyJob {
-    ReadyJob(level: level, rank: rank, order: order, job: JobID(0), queue: .slots, stamp: 0)
+    ReadyJob(level: level, rank: rank, order: order, job: JobID(0), lane: .slots, stamp: 0)
   }
 
   /// The level before the rank, the rank before the order.
