@@ -57,11 +57,12 @@ let package = Package(
     module("Operations", ["Basics"]),
     module("Transfers", ["Checksums", "Operations", "CCurl"]),
     module("Processes", ["Operations", "CProcess"]),
-    module("Slurm", ["Operations", "Processes"]),
+    module("Slurm", ["Basics", "Operations", "Processes"]),
 
     // What a run is, and what makes one happen.
     module("JobModel", ["Basics"]),
-    module("JobEngine", ["Checksums", "JobModel", "Operations", "Processes", "Slurm", "Transfers"]),
+    module("JobEngine", ["Basics", "Checksums", "JobModel", "Operations", "Processes", "Transfers"]),
+    module("JobCluster", ["JobEngine", "JobModel", "Operations", "Processes", "Slurm"]),
     module("JobFiles", ["Basics", "JobModel", "Screen", "CYAML"]),
     module("Reports", ["Basics", "JobModel", "Screen"]),
     module("RunStore", ["Basics", "Checksums", "JobModel", "CProcess", "CSQLite", "CZlib"]),
@@ -75,7 +76,10 @@ let package = Package(
     module("Session", ["Basics", "CTerminal", "Dashboard", "JobModel", "NcursesTerminal", "Reports", "Screen"]),
     module(
       "OperationDashboard",
-      ["Basics", "JobEngine", "JobModel", "NcursesTerminal", "Operations", "Processes", "Session", "Transfers"]),
+      [
+        "Basics", "JobEngine", "JobModel", "NcursesTerminal", "Operations", "Processes", "Reports", "Session",
+        "Transfers",
+      ]),
 
     module("DemoServer", ["CMicrohttpd", "Checksums", "Operations"]),
     .target(
@@ -85,8 +89,8 @@ let package = Package(
     .executableTarget(
       name: "opdash",
       dependencies: [
-        "CVersion", "Checksums", "Dashboard", "DemoServer", "JobEngine", "JobFiles", "JobModel", "Operations",
-        "Processes", "Reports", "RunStore", "Scenarios", "Screen", "Session", "Slurm", "Transfers",
+        "CVersion", "Checksums", "Dashboard", "DemoServer", "JobCluster", "JobEngine", "JobFiles", "JobModel",
+        "Operations", "Processes", "Reports", "RunStore", "Scenarios", "Screen", "Session", "Slurm", "Transfers",
       ],
       swiftSettings: settings),
 
@@ -133,8 +137,9 @@ let package = Package(
       swiftSettings: settings),
     tests("JobModel", ["Support"], exclude: ["Goldens"]),
     tests(
-      "JobEngine", ["Support", "Dashboard", "JobModel", "Operations", "Reports", "Screen", "Slurm"],
+      "JobEngine", ["Support", "Dashboard", "JobModel", "Operations", "Reports", "Screen"],
       exclude: ["Recordings"]),
+    tests("JobCluster", ["Support", "JobEngine", "JobModel", "Operations", "Processes", "Slurm"]),
     tests("JobFiles", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
     tests("Reports", ["CZlib", "Support", "JobModel", "Operations", "Screen"], exclude: ["Goldens"]),
     tests("RunStore", ["Support", "Basics", "CSQLite", "JobModel", "store-probe"]),

@@ -1,14 +1,14 @@
 import JobModel
 
 /// An attempt of a job in the operation queue.
-struct Admission: Equatable {
+package struct Admission: Equatable {
   /// Distinguishes late events of an earlier attempt.
-  var ticket: Int
-  var job: JobID
-  var attempt: Int
-  var priority: JobPriority
+  package var ticket: Int
+  package var job: JobID
+  package var attempt: Int
+  package var priority: JobPriority
   /// The node of the allocation for a step; nil for anything else.
-  var node: String?
+  package var node: String?
   /// Nil if no end of the attempt closes the run.
   var endRule: EndRule?
 }

@@ -1,6 +1,5 @@
 import JobModel
 import Operations
-import Slurm
 
 extension JobQueue {
   package struct Options: Sendable {
@@ -40,12 +39,8 @@ extension JobQueue {
     package var variables: [String: String] = [:]
     /// Whether jobs are added after the start, until `endArrivals`.
     package var isOpen = false
-    /// Executes the calls to Slurm.
-    package var slurm: any SlurmRunner = SystemSlurmRunner()
-    /// The cluster jobs that earlier runs may have left; each is followed instead of starting a first attempt.
-    package var earlierClusterJobs: [JobID: EarlierClusterJob] = [:]
-    /// The surrounding allocation; if there is one, cluster jobs are its steps and the run requests none.
-    package var surroundingAllocation = SlurmAllocation.surrounding
+    /// Executes the cluster jobs; nil for a run without any.
+    package var cluster: (any Cluster)?
 
     package init(
       slots: Int? = nil, onFailure: JobGraph.Failure? = nil, stateFolder: String? = nil,

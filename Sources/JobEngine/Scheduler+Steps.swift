@@ -1,19 +1,18 @@
 import JobModel
-import Slurm
 
 /// Cluster jobs that are steps of one allocation, which is requested when the first of them is ready.
 extension Scheduler {
   // MARK: Inputs
 
   /// Notes the reason of the cluster's scheduler for the wait of the requested allocation.
-  mutating func allocationWaits(reason: String?) {
+  package mutating func allocationWaits(reason: String?) {
     guard steps?.stand == .requested, steps?.reason != reason else { return }
     steps?.reason = reason
     stateReason()
   }
 
   /// Notes the nodes of the requested allocation.
-  mutating func allocationHeld(_ nodes: [AllocatedNode]) {
+  package mutating func allocationHeld(_ nodes: [StepRoom.Node]) {
     guard steps?.stand == .requested else { return }
     steps?.hold(nodes)
     admit()
@@ -21,7 +20,7 @@ extension Scheduler {
   }
 
   /// Notes that the allocation may have ended, or that it has not.
-  mutating func allocationInDoubt(_ isInDoubt: Bool) {
+  package mutating func allocationInDoubt(_ isInDoubt: Bool) {
     steps?.setInDoubt(isInDoubt)
     admit()
   }
@@ -29,7 +28,7 @@ extension Scheduler {
   /// Handles an allocation that could not be obtained or has ended by itself; attempts in it end by themselves.
   ///
   /// The jobs that wait for it get another one, or fail if no step was admitted to this one.
-  mutating func allocationEnded(_ failure: JobFailure) {
+  package mutating func allocationEnded(_ failure: JobFailure) {
     guard let room = steps, room.stand != .absent else { return }
     steps?.end()
     if !room.hasServed {

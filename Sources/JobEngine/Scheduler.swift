@@ -7,7 +7,7 @@ import JobModel
 /// The scheduler has no thread, no clock and no operations. Jobs that cannot run yet wait here. A job is admitted to
 /// the operation queue when its needs are met and its pools have room, at most `ahead` more than the width. Each
 /// admission has a ticket, which distinguishes late events of an earlier attempt.
-struct Scheduler {
+package struct Scheduler {
   /// The settings of the scheduler that come neither from the graph nor from the run.
   struct Terms {
     /// Decides the jitter of back-offs.
@@ -50,7 +50,7 @@ struct Scheduler {
     static func < (left: Alarm, right: Alarm) -> Bool { left.time < right.time }
   }
 
-  var graph: JobGraph
+  package var graph: JobGraph
   let journal: RunJournal
   let terms: Terms
   /// The gate that each attempt passes when it starts.

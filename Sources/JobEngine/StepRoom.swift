@@ -1,5 +1,4 @@
 import JobModel
-import Slurm
 
 /// The allocation whose steps are the cluster jobs, and the free resources of its nodes.
 ///
@@ -13,6 +12,22 @@ package struct StepRoom {
     case held
     /// The allocation may have ended.
     case inDoubt
+  }
+
+  /// One node of an allocation, with the resources that the allocation has on it.
+  package struct Node: Sendable, Equatable {
+    var name: String
+    var cpus: Int
+    /// In MiB; nil where the cluster does not allocate memory.
+    var memory: Int?
+    var gpus: Int
+
+    package init(name: String, cpus: Int, memory: Int? = nil, gpus: Int = 0) {
+      self.name = name
+      self.cpus = cpus
+      self.memory = memory
+      self.gpus = gpus
+    }
   }
 
   /// The resources that a step takes from its node.
@@ -33,13 +48,13 @@ package struct StepRoom {
   private(set) var hasServed = false
   /// A job that the allocation is kept for.
   var keeper: JobID?
-  private var nodes: [AllocatedNode] = []
-  private var free: [AllocatedNode] = []
+  private var nodes: [Node] = []
+  private var free: [Node] = []
   private var taken: [JobID: (node: Int, need: Need)] = [:]
 
   mutating func request() { (stand, reason) = (.requested, nil) }
 
-  mutating func hold(_ nodes: [AllocatedNode]) {
+  mutating func hold(_ nodes: [Node]) {
     (stand, reason, hasServed) = (.held, nil, false)
     (self.nodes, free, taken) = (nodes, nodes, [:])
   }
@@ -63,7 +78,7 @@ package struct StepRoom {
   func fault(_ need: Need) -> JobFailure? { Self.fault(need, in: nodes) }
 
   /// The failure of a step that none of the nodes can execute.
-  package static func fault(_ need: Need, in nodes: [AllocatedNode]) -> JobFailure? {
+  package static func fault(_ need: Need, in nodes: [Node]) -> JobFailure? {
     guard node(for: need, in: nodes) == nil else { return nil }
     let limits: [(String, Int, Int, String)] = [
       ("slurm.cpus", need.cpus, nodes.map(\.cpus).max() ?? 0, "CPUs"),
@@ -100,7 +115,7 @@ package struct StepRoom {
     free[node].gpus += sign * need.gpus
   }
 
-  private static func node(for need: Need, in nodes: [AllocatedNode]) -> Int? {
+  private static func node(for need: Need, in nodes: [Node]) -> Int? {
     nodes.firstIndex { $0.cpus >= need.cpus && $0.memory ?? .max >= need.memory && $0.gpus >= need.gpus }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import JobCluster
 import JobEngine
 import JobModel
 import Operations
@@ -89,6 +90,7 @@ enum ClusterCheck {
   /// The requests of steps that no node of the allocation can meet; `nodes` is empty if they are not known.
   private static func stepFaults(_ jobs: [Job], in nodes: [AllocatedNode]) -> [String] {
     var known: Set<StepRoom.Need> = []
+    let nodes = nodes.map(StepRoom.Node.init)
     var lines: [String] = []
     for job in jobs {
       guard let terms = job.cluster else { continue }

@@ -1,6 +1,7 @@
 import Basics
 import Dashboard
 import Foundation
+import JobCluster
 import JobEngine
 import JobFiles
 import JobModel

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import JobCluster
 import JobEngine
 import JobFiles
 import JobModel
@@ -30,7 +31,7 @@ extension Program.Parts {
       wanted.variables = options.variables
       wanted.keepsShortLogs = options.keepsShortLogs
       wanted.isOpen = options.isOpen
-      wanted.earlierClusterJobs = options.resumption?.clusterJobs ?? [:]
+      wanted.cluster = RunCluster(earlier: options.resumption?.clusterJobs ?? [:])
       do throws(RunFolderError) {
         let queue = try JobQueue(known, options: wanted)
         return (queue, { queue.start() }, nil)

@@ -2,30 +2,12 @@ import Foundation
 import JobModel
 import Operations
 import Processes
-import Slurm
 import Testing
 import Transfers
 
 @testable import JobEngine
 
 @Suite struct AttemptOutcomeTests {
-  @Test(
-    arguments: [
-      (.exited(3), .exit(3), "exit 3"), (.exited(137), .exit(137), "SIGKILL (137)"),
-      (.signalled(9), .signal(9), "SIGKILL (137)"), (.outOfMemory, .outOfMemory, "out of memory"),
-      (.timeLimit, .timeLimit, "time limit of the cluster"), (.nodeFailure(nodes: ""), .nodeFailure, "lost its node"),
-      (.nodeFailure(nodes: "n1"), .nodeFailure, "lost its node n1"), (.preempted, .preempted, "preempted"),
-      (.cancelled, .error, "cancelled in Slurm"), (.refused("no"), .launch, "Slurm refused the job: no"),
-      (.notStarted("Odd"), .launch, "Slurm did not start job 12: Odd"),
-      (
-        .lost(hasBegun: false), .lost,
-        "job 12 is lost: Slurm does not know it, and nothing shows that it has begun"
-      ),
-    ] as [(SlurmEnd, JobFailure.Cause, String)])
-  func theEndOfAClusterJobIsAFailure(end: SlurmEnd, cause: JobFailure.Cause, reason: String) {
-    #expect(JobFailure(of: SlurmFailure(end, id: SlurmJobID(12))) == JobFailure(cause, reason))
-  }
-
   @Test(
     arguments: [
       (.http(503), .http(503)), (.network, .network), (.outOfMemory, .network), (.timedOut, .timedOut),

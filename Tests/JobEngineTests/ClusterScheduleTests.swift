@@ -1,5 +1,4 @@
 import JobModel
-import Slurm
 import Testing
 
 @testable import JobEngine
@@ -199,7 +198,7 @@ private func onCluster(_ job: inout Job) {
     var bench = Bench(jobs, slots: 1, hasAllocation: true)
     bench.start()
     bench.allocation {
-      $0.allocationHeld([AllocatedNode(name: "n1", cpus: 2), AllocatedNode(name: "n2", cpus: 2)])
+      $0.allocationHeld([StepRoom.Node(name: "n1", cpus: 2), StepRoom.Node(name: "n2", cpus: 2)])
     }
     #expect(bench.names == ["a", "b", "c", "d"])
     #expect(try bench.state("wide") == .ready(for: .pool("p")))

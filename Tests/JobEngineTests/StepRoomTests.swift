@@ -1,12 +1,11 @@
 import JobModel
-import Slurm
 import Testing
 
 @testable import JobEngine
 
 @Suite struct StepRoomTests {
   private static let nodes = [
-    AllocatedNode(name: "n1", cpus: 4, memory: 1000, gpus: 1), AllocatedNode(name: "n2", cpus: 2, gpus: 0),
+    StepRoom.Node(name: "n1", cpus: 4, memory: 1000, gpus: 1), StepRoom.Node(name: "n2", cpus: 2, gpus: 0),
   ]
 
   private func need(_ cpus: Int? = nil, memory: Int? = nil, gpus: Int? = nil) -> StepRoom.Need {

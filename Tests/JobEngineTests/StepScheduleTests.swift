@@ -1,5 +1,4 @@
 import JobModel
-import Slurm
 import Testing
 
 @testable import JobEngine
@@ -19,8 +18,8 @@ private func steps(
   return Bench(graph, slots: 1, hasAllocation: true)
 }
 
-private let oneNode = [AllocatedNode(name: "n1", cpus: 2)]
-private let twoNodes = [AllocatedNode(name: "n1", cpus: 2), AllocatedNode(name: "n2", cpus: 2)]
+private let oneNode = [StepRoom.Node(name: "n1", cpus: 2)]
+private let twoNodes = [StepRoom.Node(name: "n1", cpus: 2), StepRoom.Node(name: "n2", cpus: 2)]
 private let lost = JobFailure(.nodeFailure, "lost its node n1")
 
 /// Cluster jobs that are steps of one allocation.
@@ -69,7 +68,7 @@ private let lost = JobFailure(.nodeFailure, "lost its node n1")
   @Test func memoryAndGPUsOfANodeCount() {
     var room = StepRoom()
     room.request()
-    room.hold([AllocatedNode(name: "n1", cpus: 8, memory: 1000, gpus: 1), AllocatedNode(name: "n2", cpus: 8)])
+    room.hold([StepRoom.Node(name: "n1", cpus: 8, memory: 1000, gpus: 1), StepRoom.Node(name: "n2", cpus: 8)])
     let need = StepRoom.Need(ClusterTerms(cpus: 1, memory: 600, gpus: 1))
     #expect(room.take(need, for: JobID(0)) == "n1")
     #expect(!room.fits(need))

@@ -1,6 +1,6 @@
 import Basics
 import Foundation
-import JobEngine
+import JobCluster
 import JobModel
 import RunStore
 import Session

@@ -1,10 +1,11 @@
 import Foundation
+import JobEngine
 import JobModel
 import Slurm
 import Support
 import Testing
 
-@testable import JobEngine
+@testable import JobCluster
 
 /// A run on the tests' cluster, in a folder of its own that goes with it.
 private final class Clustered {
@@ -14,7 +15,7 @@ private final class Clustered {
   init(_ graph: JobGraph, on cluster: SlurmCluster? = nil, slots: Int = 8) throws {
     folder = try TemporaryFolder()
     var options = JobQueue.Options(slots: slots, stateFolder: folder.url.path(), seed: 1)
-    if let cluster { options.slurm = cluster.runner }
+    if let cluster { options.cluster = RunCluster(cluster.runner) }
     queue = try JobQueue(graph, options: options)
     queue.start()
   }
@@ -200,8 +201,8 @@ struct ClusterRunTests {
     try Data("V=1\n".utf8).write(to: URL(fileURLWithPath: values))
     let graph = JobGraph(name: "later", jobs: [shell("a", script, cluster: ClusterTerms())])
     var options = JobQueue.Options(slots: 1)
-    options.slurm = cluster.runner
-    options.earlierClusterJobs = [JobID(0): EarlierClusterJob(run: "earlier", folder: jobs, number: 2)]
+    options.cluster = RunCluster(
+      cluster.runner, earlier: [JobID(0): EarlierClusterJob(run: "earlier", folder: jobs, number: 2)])
     let queue = try JobQueue(graph, options: options)
     queue.start()
     #expect(eventually { queue.run.jobs.first?.state == .executing })
@@ -255,9 +256,9 @@ private final class LeftJob {
     var job = shell("a", script, cluster: ClusterTerms())
     change(&job)
     var options = JobQueue.Options(slots: 1)
-    options.slurm = cluster.runner
     let jobs = EarlierClusterJob.folder(inRun: folder.url.path())
-    options.earlierClusterJobs = [JobID(0): EarlierClusterJob(run: run, folder: jobs, number: 1)]
+    options.cluster = RunCluster(
+      cluster.runner, earlier: [JobID(0): EarlierClusterJob(run: run, folder: jobs, number: 1)])
     return try JobQueue(JobGraph(name: "later", jobs: [job]), options: options)
   }
 }
@@ -292,16 +293,5 @@ struct LeftJobTests {
     // Slurm was told before the end.
     #expect(!left.states.contains("RUNNING"), "\(left.states)")
     #expect(eventually { left.states == ["CANCELLED"] }, "\(left.states)")
-  }
-}
-
-@Suite struct ClusterFailureTests {
-  @Test func eachEndOnAClusterIsACauseThatCanBeRetried() {
-    #expect(JobFailure(of: SlurmFailure(.timeLimit, id: nil)).cause == .timeLimit)
-    #expect(JobFailure(of: SlurmFailure(.outOfMemory, id: nil)).retryCauses == [.outOfMemory])
-    #expect(JobFailure(of: SlurmFailure(.nodeFailure(nodes: "node1"), id: nil)).reason == "lost its node node1")
-    #expect(JobFailure(of: SlurmFailure(.preempted, id: nil)).retryCauses == [.preempted])
-    #expect(JobFailure(of: SlurmFailure(.lost(hasBegun: true), id: nil)).retryCauses == [.lost])
-    #expect(JobFailure(of: SlurmFailure(.exited(3), id: nil)) == JobFailure(.exit(3), "exit 3"))
   }
 }

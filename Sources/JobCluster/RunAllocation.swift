@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import JobEngine
 import JobModel
 import Operations
 import Processes

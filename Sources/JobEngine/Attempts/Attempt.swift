@@ -2,16 +2,17 @@ import Foundation
 import JobModel
 import Operations
 import Processes
-import Slurm
 import Transfers
 
 /// One attempt of a job in the operation queue, which the engine keeps until its end is stated.
-final class Attempt: @unchecked Sendable {
+package final class Attempt: @unchecked Sendable {
   // Safe: only the engine's queue accesses the variables.
   let ticket: Int
-  let operation: AsyncOperation
-  let job: JobID
+  package let job: JobID
   let number: Int
+  package let operation: AsyncOperation
+  /// Controls the work where the operation does not.
+  package let control: (any RemoteControl)?
   /// The unit of the operation's progress.
   let unit: JobProgress.Unit
   private(set) var hasStarted = false
@@ -19,6 +20,8 @@ final class Attempt: @unchecked Sendable {
   var isWithCluster: Bool
   /// The place of the attempt in the cluster.
   var place: ClusterPlace?
+  /// A line for the log at the start.
+  let note: String?
   /// Whether the end was stated or the attempt was withdrawn; later observations have no effect.
   private(set) var isOver = false
   /// Keeps its handler, and thereby the attempt, until `end()`.
@@ -29,11 +32,10 @@ final class Attempt: @unchecked Sendable {
   /// The values, from an earlier run, of an attempt that had nothing to do.
   private let earlierValues: Lock<[String: String]?>
   /// The file that the program writes values for other jobs to; nil for other work, and once it is being read.
-  private var outputPath: String?
+  private var valuesPath: String?
+  private let sharesValues: Bool
   /// The values that the program has written for other jobs, once they are read.
   var outputs: OutputValues?
-  /// The step of an allocation that executes the attempt; nil for anything else.
-  let step: RunAllocation.Step?
   /// The outcome, if the operation can't provide it.
   var ending: AttemptOutcome?
   /// Checks whether the program of a service can be used.
@@ -51,79 +53,40 @@ final class Attempt: @unchecked Sendable {
 
   /// Creates the operation of an attempt; nothing starts before the operation is in a queue.
   ///
-  /// `job` contains the values of other jobs in its texts, or is the failure with which the attempt ends. A shell job,
-  /// including one in a `step`, has a `launch`; a job of the cluster has a `cluster` instead. The `check` is made
-  /// before the program starts.
+  /// `job` contains the values of other jobs in its texts, or is the failure with which the attempt ends.
   init(
-    _ admission: Admission, _ job: Result<Job, JobFailure>, name: String, logPath: String?, logLimit: Int,
-    keepsShortLog: Bool = true, check: UpToDateCheck? = nil, launch: LaunchTerms.Launch? = nil,
-    step: RunAllocation.Step? = nil, cluster: ClusterAttempt? = nil, secrets: SecretMask? = nil,
-    clock: any OperationClock
+    _ admission: Admission, _ job: Result<Job, JobFailure>, by executor: any Executor, named name: String,
+    logPath: String?, check: UpToDateCheck?, options: JobQueue.Options
   ) {
-    let inputsHash = Lock<String?>(nil)
-    let earlierValues = Lock<[String: String]?>(nil)
+    let (inputsHash, earlierValues) = (Lock<String?>(nil), Lock<[String: String]?>(nil))
+    let (retryMatch, readiness) = (Lock(false), Lock<(@Sendable (Bool) -> Void)?>(nil))
+    let execution: Execution
+    switch job {
+    case .failure(let failure): execution = Execution(ClosureOperation<Void> { throw failure })
+    case .success(let job):
+      execution = executor.execution(
+        of: AttemptRequest(
+          admission: admission, job: job, logPath: logPath, options: options,
+          watches: Self.watches(of: job, retryMatch, readiness),
+          check: check?.operationCheck(
+            hashed: { hash in inputsHash.withLock { $0 = hash } },
+            kept: { values in earlierValues.withLock { $0 = values } })))
+    }
     (self.inputsHash, self.earlierValues) = (inputsHash, earlierValues)
+    (self.retryMatch, self.readiness) = (retryMatch, readiness)
     ticket = admission.ticket
     number = admission.attempt
     endRule = admission.endRule
     self.job = admission.job
-    outputPath = launch?.outputPath ?? cluster?.launch.outputPath
-    isWithCluster = cluster != nil
-    self.step = step
-    let (retryMatch, readiness) = (Lock(false), Lock<(@Sendable (Bool) -> Void)?>(nil))
-    self.retryMatch = retryMatch
-    self.readiness = readiness
-    let watches = (try? job.get()).map { Self.watches(of: $0, retryMatch, readiness) } ?? []
-    probe = (try? job.get()).flatMap { job in
-      guard case .shell(let work) = job.work, let service = work.service, let probe = service.probe, let launch
-      else { return nil }
-      if case .output = probe { return nil }
-      return ServiceProbe(
-        probe, interval: service.interval, launch: launch.program, shell: work.shell, clock: clock)
-    }
-    switch job.map(\.work) {
-    case .failure(let failure): operation = ClosureOperation<Void> { throw failure }
-    case .success(.shell(let work)):
-      let check = check?.operationCheck(
-        hashed: { hash in inputsHash.withLock { $0 = hash } },
-        kept: { values in earlierValues.withLock { $0 = values } })
-      if let cluster {
-        let file = logPath.map { LogFile(path: $0, limit: logLimit) }
-        let log = SlurmOperation.LogTerms(
-          file: file, keepsShort: keepsShortLog, progress: work.progress, watches: watches)
-        operation = cluster.operation(check: check, log: log)
-        break
-      }
-      guard let launch else { preconditionFailure("a shell job of this machine has a launch") }
-      operation = ShellOperation(
-        launch.program, logPath: logPath, logLimit: logLimit, keepsShortLog: keepsShortLog, progress: work.progress,
-        watches: watches, check: check, clock: clock)
-    case .success(.download(let work)):
-      operation = Self.transfer(
-        DownloadOperation(
-          from: work.url, to: URL(fileURLWithPath: work.file), headers: work.headers, sha256: work.sha256,
-          resume: work.resume, existing: .init(work.existing), usesServerName: work.usesServerName, thread: .shared),
-        work.stall, logPath, secrets)
-    case .success(.upload(let work)):
-      operation = Self.transfer(
-        UploadOperation(
-          URL(fileURLWithPath: work.file), to: work.url, method: work.method, headers: work.headers, thread: .shared),
-        work.stall, logPath, secrets)
-    case .success(.simulate(let work)):
-      operation = SimulatedOperation(work, attempt: number, clock: clock)
-    case .success(.operation(let work)):
-      preconditionFailure("\(work.className) is executed by the queue that it is in, and by no engine")
-    }
+    operation = execution.operation
     operation.name = name
+    control = execution.control
+    isWithCluster = execution.startsLater
+    (place, note) = (execution.place, execution.note)
+    valuesPath = execution.valuesPath
+    sharesValues = execution.sharesValues
+    probe = execution.probe
     unit = JobProgress.Unit(of: operation)
-  }
-
-  private static func transfer<Success>(
-    _ operation: TransferOperation<Success>, _ stall: Duration, _ logPath: String?, _ secrets: SecretMask?
-  ) -> AsyncOperation {
-    operation.stallTimeout = stall
-    if let logPath { operation.keepNotes(in: logPath, masking: secrets) }
-    return operation
   }
 
   func end() {
@@ -175,11 +138,10 @@ final class Attempt: @unchecked Sendable {
   /// `body` is called on `queue` with the values. The file of a cluster job is not removed: a run that resumes this one
   /// follows the job and reads the file again.
   func readOutputs(on queue: DispatchQueue, then body: @escaping @Sendable (OutputValues?) -> Void) -> Bool {
-    let isClusterJob = operation is SlurmOperation
     // Most programs write no values. Files that the cluster's nodes share are not checked here: the file system may
     // hang.
-    guard let path = outputPath.take(), isClusterJob || access(path, F_OK) == 0 else { return false }
-    queue.async { body(OutputValues(file: path, isKept: isClusterJob)) }
+    guard let path = valuesPath.take(), sharesValues || access(path, F_OK) == 0 else { return false }
+    queue.async { [sharesValues] in body(OutputValues(file: path, isKept: sharesValues)) }
     return true
   }
 
@@ -207,9 +169,9 @@ final class Attempt: @unchecked Sendable {
   /// The success of a finished operation, from any thread; nil if it has not succeeded, or had nothing to do.
   func success(at time: Duration) -> AttemptSuccess? {
     guard AttemptOutcome(of: operation) == .succeeded else { return nil }
-    let noted = try? (operation as? SlurmOperation)?.outcome?.get().took
+    let workTime = (operation as? any ReportingOperation)?.workTime
     return AttemptSuccess(
-      job: job, attempt: number, took: noted ?? startTime.withLock(\.self).map { time - $0 } ?? .zero,
+      job: job, attempt: number, took: workTime ?? startTime.withLock(\.self).map { time - $0 } ?? .zero,
       inputsHash: inputsHash.withLock(\.self))
   }
 
@@ -223,32 +185,16 @@ final class Attempt: @unchecked Sendable {
   /// The outcome of the attempt; valid once its operation has finished.
   var outcome: AttemptOutcome { ending ?? AttemptOutcome(of: operation) }
 
-  /// Whether the launch of a step has found that the allocation had ended; how it ended must be queried.
-  var mayHaveLostAllocation: Bool {
-    guard step != nil, ending == nil, !operation.isCancelled, let shell = operation as? ShellOperation else {
-      return false
-    }
-    return shell.exit == .exited(SlurmAllocation.endedStatus)
-  }
-
   /// Cancels the attempt; `limit` is the limit that it has exceeded, if that is the reason.
   func cancel(because limit: JobFailure? = nil) {
     if let limit { excess.withLock { $0 = limit } }
-    if let step, let shell = operation as? ShellOperation { step.stop(shell) }
+    control?.stop()
     operation.cancel()
   }
 
-  func pause() {
-    if let step { signal(step, "STOP") } else { (operation as? any ControllableOperation)?.pause() }
-  }
+  func pause() { if let control { control.pause() } else { (operation as? any ControllableOperation)?.pause() } }
 
-  func resume() {
-    if let step { signal(step, "CONT") } else { (operation as? any ControllableOperation)?.resume() }
-  }
-
-  private func signal(_ step: RunAllocation.Step, _ signal: String) {
-    if let shell = operation as? ShellOperation { step.send(signal, of: shell) }
-  }
+  func resume() { if let control { control.resume() } else { (operation as? any ControllableOperation)?.resume() } }
 
   func kill() {
     if let operation = operation as? any ControllableOperation { operation.kill() } else { operation.cancel() }
@@ -274,12 +220,15 @@ extension LogLine {
   }
 }
 
-extension DownloadOperation.ExistingFile {
-  init(_ existing: DownloadWork.Existing) {
-    switch existing {
-    case .number: self = .number
-    case .skip: self = .skip
-    case .overwrite: self = .overwrite
+extension JobPriority {
+  /// The priority as an operation has it.
+  package var queuePriority: Operation.QueuePriority {
+    switch self {
+    case .veryLow: .veryLow
+    case .low: .low
+    case .normal: .normal
+    case .high: .high
+    case .veryHigh: .veryHigh
     }
   }
 }

@@ -1,10 +1,11 @@
 import Foundation
+import JobEngine
 import JobModel
 import Slurm
 import Support
 import Testing
 
-@testable import JobEngine
+@testable import JobCluster
 
 /// Two nodes with two CPUs each, of the tests of this file.
 private let ownCluster = Result { try SlurmCluster(nodes: 2, cpus: 2) }
@@ -32,8 +33,7 @@ private final class Stepped {
       graph.jobs[index].work = .shell(work)
     }
     var options = JobQueue.Options(slots: 1, stateFolder: folder.file("state").path(), seed: 1)
-    options.slurm = cluster.runner
-    options.surroundingAllocation = surrounding
+    options.cluster = RunCluster(cluster.runner, surrounding: surrounding)
     queue = try JobQueue(graph, options: options)
     subscription = queue.subscribe(on: DispatchQueue(label: "test.steps")) { [most] batch in
       most.withLock { most in

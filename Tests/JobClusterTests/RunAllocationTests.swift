@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import JobEngine
 import JobModel
 import Operations
 import Processes
@@ -7,7 +8,7 @@ import Slurm
 import Support
 import Testing
 
-@testable import JobEngine
+@testable import JobCluster
 
 /// A Slurm with one allocation, which says what the test wants.
 private final class Allocator: SlurmRunner {

@@ -2,6 +2,18 @@ import Dispatch
 import JobModel
 import Operations
 
+/// Executes simulated work.
+final class SimulationExecutor: Executor {
+  private let clock: any OperationClock
+
+  init(clock: any OperationClock) { self.clock = clock }
+
+  func execution(of request: AttemptRequest) -> Execution {
+    guard case .simulate(let work) = request.job.work else { preconditionFailure("it is not simulated work") }
+    return Execution(SimulatedOperation(work, attempt: request.admission.attempt, clock: clock))
+  }
+}
+
 /// Work that only takes time: equal steps, and a failure at a step that the seed determines.
 package final class SimulatedOperation: AsyncOperation, ControllableOperation, @unchecked Sendable {
   // Safe: constants, and a lock guards all state.
@@ -107,4 +119,8 @@ struct SimulatedFailure: Error, CustomStringConvertible {
   let of: Int
 
   var description: String { "failed at step \(step) of \(of)" }
+}
+
+extension SimulatedFailure: JobFailureConvertible {
+  var jobFailure: JobFailure { JobFailure(.simulated, description) }
 }

@@ -1,0 +1,146 @@
+import JobModel
+import Operations
+import Processes
+
+/// What the events of attempts mean to the run; on the stream's queue.
+extension JobQueue {
+  /// The kinds of events of an attempt that matter.
+  static let kinds: OperationEvent.Kinds = [.begun, .launched, .progress, .lines, .stops, .placed, .ended]
+
+  func take(_ event: OperationEvent, of attempt: Attempt, _ receipt: LogReceipt?) {
+    switch event {
+    case .begun: started(attempt)
+    case .launched(let pid): launched(attempt, pid)
+    case .progress(let progress): progressed(attempt, progress)
+    case .lines(let lines): for line in lines { logged(attempt, line, receipt) }
+    case .stopped(let signal): stopped(attempt, by: signal)
+    case .continued: stopped(attempt, by: nil)
+    case .placed(let status): if let report = cluster?.report(status, of: attempt) { take(report, of: attempt) }
+    case .ended: finished(attempt)
+    case .attached, .starting, .produced, .cancelled, .executed: break
+    }
+  }
+
+  /// Called for the first observation of any kind: output may come before `main` has returned.
+  private func started(_ attempt: Attempt) {
+    guard !attempt.hasStarted, !attempt.isWithCluster, !gate.hasRefused(attempt.ticket) else { return }
+    attempt.start(at: stream.journal.now)
+    scheduler.attemptStarted(
+      ticket: attempt.ticket, pid: (attempt.operation as? ShellOperation)?.processIdentifier)
+    if let note = attempt.note {
+      stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, note)))
+    }
+    attempt.probe?.start { [weak self, weak attempt] in
+      if let attempt { self?.served(attempt) }
+    }
+  }
+
+  /// Handles a service whose program can be used; any thread may call this.
+  func served(_ attempt: Attempt) {
+    // After every event that was posted before, such as the line that says so.
+    stream.deliveries.deliverNow {
+      self.enter(attempt) { $0.scheduler.serviceIsReady(ticket: attempt.ticket) }
+    }
+  }
+
+  private func progressed(_ attempt: Attempt, _ progress: OperationProgress) {
+    started(attempt)
+    stream.report(
+      JobProgress(done: progress.completed, total: progress.total, unit: attempt.unit), of: attempt.job)
+  }
+
+  private func logged(_ attempt: Attempt, _ line: OperationLogLine, _ receipt: LogReceipt?) {
+    started(attempt)
+    stateInputs(attempt)
+    stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(line)))
+    stream.holdOutput(receipt)
+    guard line.source != .note else { return }
+    scheduler.attemptSpoke(ticket: attempt.ticket)
+  }
+
+  private func launched(_ attempt: Attempt, _ pid: Int32) {
+    let isFirst = !attempt.hasStarted
+    started(attempt)
+    stateInputs(attempt)
+    // After a check or a pause the attempt has started before its program.
+    if !isFirst { scheduler.attemptLaunched(ticket: attempt.ticket, pid: pid) }
+  }
+
+  /// States the hash of the inputs if it is known and not stated yet.
+  private func stateInputs(_ attempt: Attempt) {
+    if let hash = attempt.takeInputsHash() { stream.state(.inputsHashed(attempt.job, hash)) }
+  }
+
+  /// Handles a program that was stopped by a signal that this run has not sent, or that continues.
+  private func stopped(_ attempt: Attempt, by signal: Int32?) {
+    started(attempt)
+    let text =
+      signal.map { "the program was stopped by \(SignalName.of($0)): resuming the job continues it" }
+      ?? "the program continues"
+    stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, text)))
+    scheduler.attemptStopped(ticket: attempt.ticket, isStopped: signal != nil)
+  }
+
+  func finished(_ attempt: Attempt) {
+    if gate.hasRefused(attempt.ticket) {
+      end(attempt)
+      return scheduler.attemptWithdrawn(ticket: attempt.ticket)
+    }
+    if attempt.ending == nil, let cluster {
+      let isPending = cluster.determinesEnd(of: attempt) { [weak self] failure in
+        self?.enter(attempt) {
+          attempt.ending = failure.map(AttemptOutcome.failed) ?? AttemptOutcome(of: attempt.operation)
+          $0.finished(attempt)
+        }
+      }
+      if isPending { return }
+    }
+    if attempt.isWithCluster, AttemptOutcome(of: attempt.operation) == .cancelled {
+      // The attempt was withdrawn before the cluster had started it.
+      end(attempt)
+      return scheduler.attemptWithdrawn(ticket: attempt.ticket)
+    }
+    attempt.isWithCluster = false
+    started(attempt)
+    stateInputs(attempt)
+    // On another queue: the program may have put anything in the file's place.
+    let isReading = attempt.readOutputs(on: reading) { [weak self] outputs in
+      guard let self else { return }
+      stream.queue.async {
+        self.enter(attempt) {
+          attempt.outputs = outputs
+          $0.finished(attempt)
+        }
+      }
+    }
+    if isReading { return }
+    end(attempt)
+    stream.flushProgress(of: attempt.job)
+    let outcome = attempt.outcome
+    if var output = attempt.outputs {
+      if let secrets = programs.secrets { output.removeSecrets(secrets) }
+      if let fault = output.fault { stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, fault))) }
+      if !output.values.isEmpty { stream.state(.jobOutputs(attempt.job, output.values)) }
+    }
+    if outcome == .upToDate, let values = attempt.keptValues { stream.state(.jobOutputs(attempt.job, values)) }
+    scheduler.attemptEnded(ticket: attempt.ticket, outcome, outputMatches: attempt.outputMatches)
+  }
+
+  private func take(_ report: ClusterReport, of attempt: Attempt) {
+    if case .requeued = report.standing {
+      guard scheduler.attemptRequeued(ticket: attempt.ticket) else { return }
+      attempt.requeue()
+    }
+    if let place = report.place, attempt.place != place {
+      attempt.place = place
+      stream.state(.jobPlaced(attempt.job, place))
+    }
+    switch report.standing {
+    case .waits(let reason): scheduler.attemptWaits(ticket: attempt.ticket, reason: reason)
+    case .executes:
+      attempt.isWithCluster = false
+      started(attempt)
+    case .requeued, nil: break
+    }
+  }
+}

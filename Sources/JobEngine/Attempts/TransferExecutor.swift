@@ -1,0 +1,66 @@
+import Basics
+import Foundation
+import JobModel
+import Operations
+import Transfers
+
+/// Executes downloads and uploads.
+final class TransferExecutor: Executor {
+  private let secrets: SecretMask?
+
+  init(secrets: SecretMask?) { self.secrets = secrets }
+
+  func execution(of request: AttemptRequest) -> Execution {
+    switch request.job.work {
+    case .download(let work):
+      execution(
+        DownloadOperation(
+          from: work.url, to: URL(fileURLWithPath: work.file), headers: work.headers, sha256: work.sha256,
+          resume: work.resume, existing: .init(work.existing), usesServerName: work.usesServerName, thread: .shared),
+        work.stall, request)
+    case .upload(let work):
+      execution(
+        UploadOperation(
+          URL(fileURLWithPath: work.file), to: work.url, method: work.method, headers: work.headers, thread: .shared),
+        work.stall, request)
+    case .shell, .simulate, .operation: preconditionFailure("it is not a transfer")
+    }
+  }
+
+  private func execution<Success>(
+    _ operation: TransferOperation<Success>, _ stall: Duration, _ request: AttemptRequest
+  ) -> Execution {
+    operation.stallTimeout = stall
+    if let logPath = request.logPath { operation.keepNotes(in: logPath, masking: secrets) }
+    return Execution(operation)
+  }
+}
+
+extension DownloadOperation.ExistingFile {
+  fileprivate init(_ existing: DownloadWork.Existing) {
+    switch existing {
+    case .number: self = .number
+    case .skip: self = .skip
+    case .overwrite: self = .overwrite
+    }
+  }
+}
+
+extension DownloadOperation: ReportingOperation {}
+
+extension TransferError: JobFailureConvertible {
+  package var jobFailure: JobFailure { JobFailure(cause, message, retryAfter: retryAfter) }
+
+  private var cause: JobFailure.Cause {
+    switch code {
+    case .http(let status): .http(status)
+    case .network, .outOfMemory: .network
+    case .timedOut: .timedOut
+    case .checksum: .checksum
+    case .file: .file
+    case .unsupportedURL, .invalidHeader: .launch
+    // Not a network failure: another attempt would be redirected in the same way.
+    case .tooManyRedirects: .error
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import JobModel
+import Processes
+import Slurm
+import Testing
+
+@testable import JobCluster
+@testable import JobEngine
+
+@Suite struct SlurmExecutorTests {
+  @Test func aProgramForTheClusterWritesItsValuesIntoTheSharedFolder() {
+    let programs = ProcessExecutor(run: "r", folder: "/run", secrets: ["s3cret"])
+    let admission = Admission(ticket: 1, job: JobID(4), attempt: 2, priority: .normal)
+    let identity = SlurmIdentity(run: "r", job: "build", attempt: 2)
+    let valuesPath = SlurmFiles(folder: "/shared").valuesPath(of: identity)
+    func job(_ work: ShellWork, _ terms: ClusterTerms) -> SlurmJob {
+      SlurmJob(
+        identity, name: "build", work, terms, secrets: programs.secrets,
+        environment: programs.variables(work, of: admission, named: "build", valuesPath: valuesPath))
+    }
+    #expect(valuesPath == "/shared/build.2.values")
+    let launched = job(
+      ShellWork(.script("make"), directory: "/src", environment: ["A": "1"]),
+      ClusterTerms(
+        name: "n", cpus: 1, memory: 2, gpus: 3, nodes: 4, time: .seconds(5), partition: "p", account: "a", qos: "q",
+        constraint: "c", options: ["--exclusive"]))
+    #expect(launched.identity == identity)
+    #expect(launched.name == "build")
+    #expect(launched.arguments == ["/bin/sh", "-e", "-c", "make"])
+    #expect(launched.directory == "/src")
+    #expect(
+      launched.environment == [
+        "A": "1", "OPDASH_RUN": "r", "OPDASH_JOB": "build", "OPDASH_ATTEMPT": "2",
+        "OPDASH_OUTPUT": "/shared/build.2.values",
+      ])
+    #expect(
+      launched.resources
+        == SlurmResources(
+          name: "n", cpus: 1, memory: 2, gpus: 3, nodes: 4, time: .seconds(5), partition: "p", account: "a",
+          qos: "q", constraint: "c", options: ["--exclusive"]))
+    #expect(launched.stop == SlurmJob.Stop())
+    #expect(launched.secrets?.masked("s3cret") == "***")
+    let plain = job(ShellWork(.argv(["make", "x"])), ClusterTerms())
+    #expect(plain.arguments == ["make", "x"])
+    #expect(plain.directory == FileManager.default.currentDirectoryPath)
+  }
+
+  @Test(
+    arguments: [
+      (.exited(3), .exit(3), "exit 3"), (.exited(137), .exit(137), "SIGKILL (137)"),
+      (.signalled(9), .signal(9), "SIGKILL (137)"), (.outOfMemory, .outOfMemory, "out of memory"),
+      (.timeLimit, .timeLimit, "time limit of the cluster"), (.nodeFailure(nodes: ""), .nodeFailure, "lost its node"),
+      (.nodeFailure(nodes: "n1"), .nodeFailure, "lost its node n1"), (.preempted, .preempted, "preempted"),
+      (.cancelled, .error, "cancelled in Slurm"), (.refused("no"), .launch, "Slurm refused the job: no"),
+      (.notStarted("Odd"), .launch, "Slurm did not start job 12: Odd"),
+      (
+        .lost(hasBegun: false), .lost,
+        "job 12 is lost: Slurm does not know it, and nothing shows that it has begun"
+      ),
+    ] as [(SlurmEnd, JobFailure.Cause, String)])
+  func theEndOfAClusterJobIsAFailure(end: SlurmEnd, cause: JobFailure.Cause, reason: String) {
+    #expect(JobFailure(of: SlurmFailure(end, id: SlurmJobID(12))) == JobFailure(cause, reason))
+  }
+
+  @Test func eachEndOnAClusterIsACauseThatCanBeRetried() {
+    #expect(JobFailure(of: SlurmFailure(.timeLimit, id: nil)).cause == .timeLimit)
+    #expect(JobFailure(of: SlurmFailure(.outOfMemory, id: nil)).retryCauses == [.outOfMemory])
+    #expect(JobFailure(of: SlurmFailure(.nodeFailure(nodes: "node1"), id: nil)).reason == "lost its node node1")
+    #expect(JobFailure(of: SlurmFailure(.preempted, id: nil)).retryCauses == [.preempted])
+    #expect(JobFailure(of: SlurmFailure(.lost(hasBegun: true), id: nil)).retryCauses == [.lost])
+    #expect(JobFailure(of: SlurmFailure(.exited(3), id: nil)) == JobFailure(.exit(3), "exit 3"))
+  }
+}
