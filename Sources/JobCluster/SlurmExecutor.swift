@@ -24,16 +24,16 @@ package struct RunCluster: Cluster {
 
   package var hasSurroundingAllocation: Bool { surrounding != nil }
 
-  package func executor(for queue: JobQueue, allocation: ClusterTerms?) -> any ClusterExecutor {
-    SlurmExecutor(queue, allocation, runner, earlier, surrounding)
+  package func executor(for run: any ClusterRun, allocation: ClusterTerms?) -> any ClusterExecutor {
+    SlurmExecutor(run, allocation, runner, earlier, surrounding)
   }
 }
 
 /// Executes the cluster jobs of a run: as jobs of Slurm, or as steps of an allocation.
 final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
   // Safe: only the engine's queue accesses the variables.
-  private weak var queue: JobQueue?
-  private let run: String
+  private weak var run: (any ClusterRun)?
+  private let id: String
   private let stream: FactStream
   private let programs: ProcessExecutor
   private let keepsFiles: Bool
@@ -53,12 +53,12 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
   private var submissions: [JobID: Int] = [:]
 
   init(
-    _ queue: JobQueue, _ allocationTerms: ClusterTerms?, _ runner: any SlurmRunner,
+    _ run: any ClusterRun, _ allocationTerms: ClusterTerms?, _ runner: any SlurmRunner,
     _ earlier: [JobID: EarlierClusterJob], _ surrounding: SlurmJobID?
   ) {
-    self.queue = queue
-    (run, stream, programs) = (queue.id, queue.stream, queue.programs)
-    keepsFiles = queue.folder != nil
+    self.run = run
+    (id, stream, programs) = (run.id, run.stream, run.programs)
+    keepsFiles = run.folder != nil
     (self.runner, self.earlier) = (runner, earlier)
     (self.allocationTerms, self.surrounding) = (allocationTerms, surrounding)
   }
@@ -82,16 +82,15 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
     }
     // Kept until the observer has the job: an attempt that is withdrawn earlier leaves it to the next one.
     let earlier = earlier[admission.job]
-    let observer = observer(of: earlier?.run ?? run, in: earlier?.folder ?? folder)
+    let observer = observer(of: earlier?.run ?? id, in: earlier?.folder ?? folder)
     if earlier == nil { submissions[admission.job, default: 0] += 1 }
     let identity = observer.identity(job: name, attempt: earlier?.number ?? submissions[admission.job] ?? 1)
     let valuesPath = observer.files.valuesPath(of: identity)
     let job = SlurmJob(
       identity, name: name, work, terms, secrets: programs.secrets,
       environment: programs.variables(work, of: admission, named: name, valuesPath: valuesPath))
-    let options = request.options
     let log = SlurmOperation.LogTerms(
-      file: request.logPath.map { LogFile(path: $0, limit: options.logLimit) }, keepsShort: options.keepsShortLogs,
+      file: request.log.path.map { LogFile(path: $0, limit: request.log.limit) }, keepsShort: request.log.keepsShort,
       progress: work.progress, watches: request.watches)
     var execution = Execution(
       SlurmOperation(job, on: observer, mayExist: earlier != nil, check: request.check, log: log))
@@ -139,10 +138,10 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
       (attempt.operation as? ShellOperation)?.exit == .exited(SlurmAllocation.endedStatus)
     else { return false }
     // Another allocation may already be held.
-    if step.allocation == allocation.id { queue?.scheduler.allocationInDoubt(true) }
+    if step.allocation == allocation.id { run?.enter { $0.allocationInDoubt(true) } }
     allocation.explain(step.allocation) { [weak self] failure in
       if failure == nil, step.allocation == allocation.id {
-        self?.queue?.enter { $0.scheduler.allocationInDoubt(false) }
+        self?.run?.enter { $0.allocationInDoubt(false) }
       }
       done(failure)
     }
@@ -155,14 +154,14 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
     let allocation =
       allocation
       ?? RunAllocation(
-        allocationTerms, in: surrounding, run: run, runner: runner, clock: stream.clock, queue: stream.queue,
-        observer: { [unowned self] in observer(of: run, in: folder) },
+        allocationTerms, in: surrounding, run: id, runner: runner, clock: stream.clock, queue: stream.queue,
+        observer: { [unowned self] in observer(of: id, in: folder) },
         tell: { [weak self] event in
-          self?.queue?.enter { queue in
+          self?.run?.enter { scheduler in
             switch event {
-            case .waits(let reason): queue.scheduler.allocationWaits(reason: reason)
-            case .held(let nodes): queue.scheduler.allocationHeld(nodes.map(StepRoom.Node.init))
-            case .ended(let failure): queue.scheduler.allocationEnded(failure)
+            case .waits(let reason): scheduler.allocationWaits(reason: reason)
+            case .held(let nodes): scheduler.allocationHeld(nodes.map(StepRoom.Node.init))
+            case .ended(let failure): scheduler.allocationEnded(failure)
             case .released: break
             }
           }
@@ -184,7 +183,7 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
   /// Ends in Slurm the jobs that earlier runs have left and that have ended here without being followed, one run at a
   /// time.
   private func endEarlierJobs() {
-    guard !isEndingEarlier, let graph = queue?.scheduler.graph else { return }
+    guard !isEndingEarlier, let graph = run?.graph else { return }
     let over = earlier.filter { stream.journal.run.jobs[$0.key.index].state.isTerminal }
     guard let first = over.first?.value else { return }
     isEndingEarlier = true
@@ -199,7 +198,7 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
         guard let self else { return }
         if hasAnswered { for id in ending.keys { earlier[id] = nil } }
         isEndingEarlier = false
-        queue?.enter { _ in }
+        run?.enter { _ in }
       }
     }
   }
@@ -210,12 +209,12 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
     observers[run] = observer
     observer.whenControllerChanges { [weak self] controller in
       guard let self else { return }
-      stream.queue.async { self.queue?.enter { self.stateOutage($0.stream, controller) } }
+      stream.queue.async { self.run?.enter { _ in self.stateOutage(controller) } }
     }
     return observer
   }
 
-  private func stateOutage(_ stream: FactStream, _ controller: SlurmController) {
+  private func stateOutage(_ controller: SlurmController) {
     switch controller {
     case .answers:
       if stream.journal.run.clusterOutage != nil { stream.state(.clusterChanged(fault: nil)) }

@@ -8,7 +8,7 @@ import Processes
 ///
 /// Each attempt is one operation in the queue, which this object observes on the queue of its fact stream. There the
 /// scheduler decides, facts are stated, and operations are admitted, cancelled or paused.
-package final class JobQueue: FactStream.Source, @unchecked Sendable {
+package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable {
   // Safe: only the stream's queue accesses the fields below the line.
   /// Thousands of short jobs a second are handled in batches; the attempts admitted beyond the width hide the wait.
   private static let interval = DispatchTimeInterval.milliseconds(20)
@@ -16,10 +16,10 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   package let id: String
   package let folder: RunFolder?
   package let stream: FactStream
-  private let options: Options
+  private let options: JobQueueOptions
   /// The statement of the run, except for its slots and its time.
   private let runStart: RunStart
-  /// Whether the operation queue executes jobs in another order than that of their arrival.
+  /// Whether priorities change the order in which the operation queue executes jobs.
   private let hasPriorities: Bool
   private let fileHashes = FileHashes()
   /// The names of each job's values that other jobs read.
@@ -34,7 +34,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   /// The scheduler's gate, for any thread.
   let gate: AttemptGate
   // ---- touched only on the stream's queue
-  package var scheduler: Scheduler
+  var scheduler: Scheduler
   /// Attempts by ticket; an attempt that has been removed has no effect.
   private(set) var attempts: [Int: Attempt] = [:]
   private var whenAttemptSucceeds: (@Sendable (AttemptSuccess) -> Void)?
@@ -44,7 +44,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
   private var hold: (any OperationTimer)?
 
   /// Creates the run's folder; nothing starts before `start`.
-  package init(_ graph: JobGraph, options: Options = Options(), clock: any OperationClock = .system)
+  package init(_ graph: JobGraph, options: JobQueueOptions = JobQueueOptions(), clock: any OperationClock = .system)
     throws(RunFolderError)
   {
     var graph = graph
@@ -150,9 +150,9 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
 
   private func admit(_ admission: Admission) {
     let job = scheduler.graph[admission.job]
-    let logPath = folder.map {
-      LogPath.file(in: $0.path, job: job.name, id: admission.job, attempt: admission.attempt)
-    }
+    let log = AttemptLog(
+      path: folder.map { LogPath.file(in: $0.path, job: job.name, id: admission.job, attempt: admission.attempt) },
+      limit: options.logLimit, keepsShort: options.keepsShortLogs)
     let wanted = readValues[admission.job].map { [values = options.earlierValues] names in
       UpToDateCheck.WantedValues(names: names) { values(admission.job) }
     }
@@ -164,7 +164,7 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     let work: Result<Job, JobFailure>
     do throws(JobFailure) { work = .success(try scheduler.resolved(job)) } catch { work = .failure(error) }
     let attempt = Attempt(
-      admission, work, by: executor(of: job), named: job.name, logPath: logPath, check: check, options: options)
+      admission, work, by: executor(of: job), named: job.name, log: log, check: check)
     let operation = attempt.operation
     if hasPriorities { operation.queuePriority = admission.priority.queuePriority }
     attempt.observation = operation.events(Self.kinds, on: stream.queue) { [weak self] event, time, receipt in
@@ -204,9 +204,9 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
     }
   }
 
-  /// The entry of everything that reaches the stream's queue: calls `body` unless the run or the attempt is over, and carries
-  /// out what the scheduler has decided.
-  package func enter(_ attempt: Attempt? = nil, at time: Duration? = nil, _ body: (JobQueue) -> Void) {
+  /// The entry of everything that reaches the stream's queue: calls `body` unless the run or the attempt is over, and
+  /// carries out the scheduler's decisions.
+  func enter(_ attempt: Attempt? = nil, at time: Duration? = nil, _ body: (JobQueue) -> Void) {
     guard !stream.isOver, attempt?.isOver != true else { return }
     stream.date(time ?? stream.clock.now)
     body(self)
@@ -259,6 +259,10 @@ package final class JobQueue: FactStream.Source, @unchecked Sendable {
 }
 
 extension JobQueue {
+  package var graph: JobGraph { scheduler.graph }
+
+  package func enter(_ change: (inout Scheduler) -> Void) { enter { change(&$0.scheduler) } }
+
   package var nextWake: Duration? { scheduler.nextWake }
 
   package func wake() {

@@ -1,61 +1,60 @@
 import JobModel
 import Operations
 
-extension JobQueue {
-  package struct Options: Sendable {
-    /// The number of jobs at once; nil takes the graph's number, or else the number of processors.
-    package var slots: Int?
-    package var onFailure: JobGraph.Failure?
-    /// The parent of the run's folder; nil keeps no logs.
-    package var stateFolder: String?
-    /// How many bytes of an attempt's output its log file keeps.
-    package var logLimit = LogFile.defaultLimit
-    /// Whether each attempt of a shell job with output has a log file.
-    ///
-    /// Otherwise an attempt that succeeds with up to 4 KiB of output has none if the lines in the events contain every
-    /// byte.
-    package var keepsShortLogs = true
-    /// Decides the jitter of back-offs.
-    package var seed: UInt64
-    /// The run that this one resumes.
-    package var resumes: String?
-    /// The jobs that were done before; they succeed at the start, and only a retry executes them.
-    package var restored: [JobID: EarlierSuccess]
-    /// The hashes of the inputs that restored jobs read, recorded for the next run that resumes this one.
-    package var restoredInputs: [JobID: String]
-    /// The newest attempt of a job that earlier runs know; called on any thread, and may block.
-    ///
-    /// Called only for jobs with `creates` or `inputs`.
-    package var earlier: @Sendable (JobID) -> EarlierAttempt?
-    /// The values that the newest success of the same work wrote for other jobs; nil if unknown; called like `earlier`.
-    package var earlierValues: @Sendable (JobID) -> [String: String]? = { _ in nil }
-    /// Whether a user can approve jobs during the run; otherwise jobs that ask for approval fail.
-    package var canAsk = true
-    /// The jobs that are approved from the start.
-    package var approved: Set<JobID> = []
-    /// Whether the resumed run has unfinished jobs that this run leaves out.
-    package var leavesWork = false
-    /// Environment variables for the programs of all jobs.
-    package var variables: [String: String] = [:]
-    /// Whether jobs are added after the start, until `endArrivals`.
-    package var isOpen = false
-    /// Executes the cluster jobs; nil for a run without any.
-    package var cluster: (any Cluster)?
+/// The settings of a run that its graph does not have.
+package struct JobQueueOptions: Sendable {
+  /// The number of jobs at once; nil takes the graph's number, or else the number of processors.
+  package var slots: Int?
+  package var onFailure: JobGraph.Failure?
+  /// The parent of the run's folder; nil keeps no logs.
+  package var stateFolder: String?
+  /// How many bytes of an attempt's output its log file keeps.
+  package var logLimit = LogFile.defaultLimit
+  /// Whether each attempt of a shell job with output has a log file.
+  ///
+  /// Otherwise an attempt that succeeds with up to 4 KiB of output has none if the lines in the events contain every
+  /// byte.
+  package var keepsShortLogs = true
+  /// Decides the jitter of back-offs.
+  package var seed: UInt64
+  /// The run that this one resumes.
+  package var resumes: String?
+  /// The jobs that were done before; they succeed at the start, and only a retry executes them.
+  package var restored: [JobID: EarlierSuccess]
+  /// The hashes of the inputs that restored jobs read, recorded for the next run that resumes this one.
+  package var restoredInputs: [JobID: String]
+  /// The newest attempt of a job that earlier runs know; called on any thread, and may block.
+  ///
+  /// Called only for jobs with `creates` or `inputs`.
+  package var earlier: @Sendable (JobID) -> EarlierAttempt?
+  /// The values that the newest success of the same work wrote for other jobs; nil if unknown; called like `earlier`.
+  package var earlierValues: @Sendable (JobID) -> [String: String]? = { _ in nil }
+  /// Whether a user can approve jobs during the run; otherwise jobs that ask for approval fail.
+  package var canAsk = true
+  /// The jobs that are approved from the start.
+  package var approved: Set<JobID> = []
+  /// Whether the resumed run has unfinished jobs that this run leaves out.
+  package var leavesWork = false
+  /// Environment variables for the programs of all jobs.
+  package var variables: [String: String] = [:]
+  /// Whether jobs are added after the start, until `endArrivals`.
+  package var isOpen = false
+  /// Executes the cluster jobs; nil for a run without any.
+  package var cluster: (any Cluster)?
 
-    package init(
-      slots: Int? = nil, onFailure: JobGraph.Failure? = nil, stateFolder: String? = nil,
-      seed: UInt64 = .random(in: .min ... .max), resumes: String? = nil, restored: [JobID: EarlierSuccess] = [:],
-      restoredInputs: [JobID: String] = [:],
-      earlier: @escaping @Sendable (JobID) -> EarlierAttempt? = { _ in nil }
-    ) {
-      self.slots = slots
-      self.onFailure = onFailure
-      self.stateFolder = stateFolder
-      self.seed = seed
-      self.resumes = resumes
-      self.restored = restored
-      self.restoredInputs = restoredInputs
-      self.earlier = earlier
-    }
+  package init(
+    slots: Int? = nil, onFailure: JobGraph.Failure? = nil, stateFolder: String? = nil,
+    seed: UInt64 = .random(in: .min ... .max), resumes: String? = nil, restored: [JobID: EarlierSuccess] = [:],
+    restoredInputs: [JobID: String] = [:],
+    earlier: @escaping @Sendable (JobID) -> EarlierAttempt? = { _ in nil }
+  ) {
+    self.slots = slots
+    self.onFailure = onFailure
+    self.stateFolder = stateFolder
+    self.seed = seed
+    self.resumes = resumes
+    self.restored = restored
+    self.restoredInputs = restoredInputs
+    self.earlier = earlier
   }
 }

@@ -54,7 +54,7 @@ struct Program {
     var approved: Set<JobID> = []
     /// Environment variables for the programs of all jobs.
     var variables: [String: String] = [:]
-    /// See `JobQueue.Options`.
+    /// See `JobQueueOptions`.
     var keepsShortLogs = true
     /// Whether jobs are added during the run.
     var isOpen = false

@@ -20,7 +20,7 @@ extension Program.Parts {
     makeRun: { graph, options in
       let earlier = EarlierRuns(options)
       let known = earlier?.withUsualTimes(graph) ?? graph
-      var wanted = JobQueue.Options(
+      var wanted = JobQueueOptions(
         slots: options.slots, onFailure: options.onFailure, stateFolder: options.stateFolder,
         resumes: options.resumption?.run, restored: options.resumption?.restored ?? [:],
         restoredInputs: options.resumption?.inputs ?? [:], earlier: { earlier?.newestAttempt(of: graph[$0]) })

@@ -14,7 +14,7 @@ private final class Clustered {
 
   init(_ graph: JobGraph, on cluster: SlurmCluster? = nil, slots: Int = 8) throws {
     folder = try TemporaryFolder()
-    var options = JobQueue.Options(slots: slots, stateFolder: folder.url.path(), seed: 1)
+    var options = JobQueueOptions(slots: slots, stateFolder: folder.url.path(), seed: 1)
     if let cluster { options.cluster = RunCluster(cluster.runner) }
     queue = try JobQueue(graph, options: options)
     queue.start()
@@ -200,7 +200,7 @@ struct ClusterRunTests {
     let values = observer.files.valuesPath(of: identity)
     try Data("V=1\n".utf8).write(to: URL(fileURLWithPath: values))
     let graph = JobGraph(name: "later", jobs: [shell("a", script, cluster: ClusterTerms())])
-    var options = JobQueue.Options(slots: 1)
+    var options = JobQueueOptions(slots: 1)
     options.cluster = RunCluster(
       cluster.runner, earlier: [JobID(0): EarlierClusterJob(run: "earlier", folder: jobs, number: 2)])
     let queue = try JobQueue(graph, options: options)
@@ -255,7 +255,7 @@ private final class LeftJob {
   func follower(_ change: (inout Job) -> Void) throws -> JobQueue {
     var job = shell("a", script, cluster: ClusterTerms())
     change(&job)
-    var options = JobQueue.Options(slots: 1)
+    var options = JobQueueOptions(slots: 1)
     let jobs = EarlierClusterJob.folder(inRun: folder.url.path())
     options.cluster = RunCluster(
       cluster.runner, earlier: [JobID(0): EarlierClusterJob(run: run, folder: jobs, number: 1)])

@@ -32,7 +32,7 @@ private final class Stepped {
       work.directory = folder.url.path()
       graph.jobs[index].work = .shell(work)
     }
-    var options = JobQueue.Options(slots: 1, stateFolder: folder.file("state").path(), seed: 1)
+    var options = JobQueueOptions(slots: 1, stateFolder: folder.file("state").path(), seed: 1)
     options.cluster = RunCluster(cluster.runner, surrounding: surrounding)
     queue = try JobQueue(graph, options: options)
     subscription = queue.subscribe(on: DispatchQueue(label: "test.steps")) { [most] batch in

@@ -47,7 +47,7 @@ private final class Workshop: Sendable {
 
   func queue(_ jobs: [Job]) throws -> JobQueue {
     let names = jobs.map(\.name)
-    var options = JobQueue.Options(slots: 2, earlier: { id in self.earlier.withLock { $0[names[id.index]] } })
+    var options = JobQueueOptions(slots: 2, earlier: { id in self.earlier.withLock { $0[names[id.index]] } })
     options.earlierValues = { id in self.values.withLock { $0[names[id.index]] } }
     return try JobQueue(JobGraph(name: "test", jobs: jobs), options: options)
   }

@@ -102,7 +102,7 @@ struct QueueFeedTests {
     try watch.feed.add(chain)
     watch.feed.start()
     #expect(watch.completes())
-    let text = chain.last?.failure.map(FailureWords.of)
+    let text = chain.last?.failure.map(JobFailure.line)
     #expect(text?.hasSuffix("first, 2000 steps away, failed: the disk is full") == true)
   }
 

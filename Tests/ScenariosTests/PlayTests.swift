@@ -26,7 +26,7 @@ private struct Play {
         Array(text.utf8), file: "\(scenario.name).yml", directory: folder.url.path(),
         vars: server.map { ["base": $0.address] } ?? [:])
     }
-    let queue = try JobQueue(graph, options: JobQueue.Options(seed: 1))
+    let queue = try JobQueue(graph, options: JobQueueOptions(seed: 1))
     let (ends, end) = AsyncStream.makeStream(of: Void.self)
     let subscription = queue.subscribe(on: DispatchQueue(label: "opdash.tests.play")) { events in
       if queue.run.isComplete { queue.send(.finish(signal: nil)) }

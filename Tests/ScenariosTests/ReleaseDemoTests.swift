@@ -24,7 +24,7 @@ struct ReleaseDemoTests {
       path: folder.file("opdash.yml").path, environment: ["RELEASE_TOKEN": "t0p-s3cret"],
       currentDirectory: folder.url.path, vars: ["channel": "stable"])
     let publish = try #require(graph.id(named: "publish"))
-    let queue = try JobQueue(graph, options: JobQueue.Options(slots: 4, seed: 1))
+    let queue = try JobQueue(graph, options: JobQueueOptions(slots: 4, seed: 1))
     let (ends, end) = AsyncStream.makeStream(of: Void.self)
     let subscription = queue.subscribe(on: DispatchQueue(label: "opdash.tests.release")) { events in
       for event in events {

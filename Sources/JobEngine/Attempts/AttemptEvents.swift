@@ -2,7 +2,7 @@ import JobModel
 import Operations
 import Processes
 
-/// What the events of attempts mean to the run; on the stream's queue.
+/// Handles the events of attempts; on the stream's queue.
 extension JobQueue {
   /// The kinds of events of an attempt that matter.
   static let kinds: OperationEvent.Kinds = [.begun, .launched, .progress, .lines, .stops, .placed, .ended]

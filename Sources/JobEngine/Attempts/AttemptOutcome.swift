@@ -54,13 +54,19 @@ extension JobFailure {
   package init(of error: any Error) {
     switch error {
     case let error as any JobFailureConvertible: self = error.jobFailure
-    case is TimedOut: self.init(.timedOut, FailureWords.of(error))
-    default: self.init(Self.cause(of: error as NSError), FailureWords.of(error))
+    case is TimedOut: self.init(.timedOut, Self.line(of: error))
+    default: self.init(Self.cause(of: error as NSError), Self.line(of: error))
     }
   }
 
   private static func cause(of error: NSError) -> Cause {
-    guard FailureWords.isOfURLSession(error) else { return .error }
-    return error.code == FailureWords.timedOut ? .timedOut : .network
+    guard error.domain == "NSURLErrorDomain" else { return .error }
+    return error.code == -1001 ? .timedOut : .network
+  }
+
+  /// The first line of an error's description, at most 200 characters, because it is shown in a column.
+  package static func line(of error: any Error) -> String {
+    let line = Operations.line(of: error)
+    return line.count > 200 ? line.prefix(199) + "…" : line
   }
 }

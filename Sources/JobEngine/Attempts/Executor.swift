@@ -8,48 +8,27 @@ package protocol Executor: AnyObject {
   func execution(of request: AttemptRequest) -> Execution
 }
 
-/// The executor of cluster jobs, which start some time after their operations.
-package protocol ClusterExecutor: Executor {
-  /// Whether the next attempt of the job follows what an earlier run has started.
-  func continues(_ job: JobID) -> Bool
-  /// What a status that the operation of an attempt has posted means to the run.
-  func report(_ status: any OperationPlacement, of attempt: Attempt) -> ClusterReport?
-  /// Calls `done` on the engine's queue with the failure of an attempt whose operation does not show how it has ended,
-  /// nil if it does after all; returns false if the operation shows it.
-  func determinesEnd(of attempt: Attempt, _ done: @escaping (JobFailure?) -> Void) -> Bool
-  /// Requests nodes for the jobs of the run, as the scheduler asks.
-  func requestAllocation()
-  func releaseAllocation()
-  /// Called when the scheduler's decisions have been carried out.
-  func update()
-  /// Whether the run must not end yet.
-  var isBusy: Bool { get }
-  /// Called once, after the end of the run was stated.
-  func didEnd()
-}
-
-/// A cluster that a run may use.
-package protocol Cluster: Sendable {
-  /// Whether the run was started in an allocation, whose steps its cluster jobs are.
-  var hasSurroundingAllocation: Bool { get }
-  /// Makes the executor of a run's cluster jobs; `allocation` is what the jobs of the run request together.
-  func executor(for queue: JobQueue, allocation: ClusterTerms?) -> any ClusterExecutor
-}
-
-/// What an executor makes the operation of an attempt from.
+/// An admitted attempt whose operation an executor is to make.
 package struct AttemptRequest {
   package let admission: Admission
   /// The job, with the values of other jobs in its texts.
   package let job: Job
-  package let logPath: String?
-  package let options: JobQueue.Options
+  package let log: AttemptLog
   /// The patterns that the engine searches in the output.
   package let watches: [OutputWatch]
   /// To be made before the program starts.
   package let check: OutputCheck?
 }
 
-/// The operation of an attempt, and what the engine needs besides to control it.
+/// The file of an attempt's output.
+package struct AttemptLog {
+  /// Nil for a run without a folder.
+  package let path: String?
+  package let limit: Int
+  package let keepsShort: Bool
+}
+
+/// The operation of an attempt, with the values that the engine needs to control it.
 package struct Execution {
   package let operation: AsyncOperation
   /// The file that the program writes values for other jobs to.
@@ -76,23 +55,4 @@ package protocol RemoteControl {
   func stop()
   func pause()
   func resume()
-}
-
-/// The standing of an attempt in the cluster.
-package struct ClusterReport {
-  package enum Standing {
-    case waits(reason: String?)
-    /// The cluster will execute the attempt once more, from its beginning.
-    case requeued
-    case executes
-  }
-
-  /// Nil where nothing has changed but the place.
-  package var standing: Standing?
-  package var place: ClusterPlace?
-
-  package init(_ standing: Standing?, at place: ClusterPlace? = nil) {
-    self.standing = standing
-    self.place = place
-  }
 }

@@ -49,14 +49,14 @@ package final class ProcessExecutor: Executor {
     return execution
   }
 
-  /// The operation of an attempt with another launch, such as that of a step.
+  /// The operation of an attempt with another launch, such as the launch of a step.
   package func execution(of request: AttemptRequest, _ launch: Launch) -> Execution {
     guard case .shell(let work) = request.job.work else { preconditionFailure("a program has a launch") }
-    let options = request.options
+    let log = request.log
     var execution = Execution(
       ShellOperation(
-        launch.program, logPath: request.logPath, logLimit: options.logLimit, keepsShortLog: options.keepsShortLogs,
-        progress: work.progress, watches: request.watches, check: request.check, clock: clock))
+        launch.program, logPath: log.path, logLimit: log.limit, keepsShortLog: log.keepsShort, progress: work.progress,
+        watches: request.watches, check: request.check, clock: clock))
     execution.valuesPath = launch.valuesPath
     return execution
   }

@@ -31,7 +31,7 @@ final class TransferExecutor: Executor {
     _ operation: TransferOperation<Success>, _ stall: Duration, _ request: AttemptRequest
   ) -> Execution {
     operation.stallTimeout = stall
-    if let logPath = request.logPath { operation.keepNotes(in: logPath, masking: secrets) }
+    if let path = request.log.path { operation.keepNotes(in: path, masking: secrets) }
     return Execution(operation)
   }
 }

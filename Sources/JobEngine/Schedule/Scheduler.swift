@@ -50,7 +50,7 @@ package struct Scheduler {
     static func < (left: Alarm, right: Alarm) -> Bool { left.time < right.time }
   }
 
-  package var graph: JobGraph
+  var graph: JobGraph
   let journal: RunJournal
   let terms: Terms
   /// The gate that each attempt passes when it starts.

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite struct FailureWordsTests {
+@Suite struct FailureLineTests {
   private enum Plain: Error { case badThing(Int) }
 
   private struct Localized: LocalizedError {
@@ -25,25 +25,25 @@ import FoundationNetworking
   }
 
   @Test func eachKindOfErrorSaysWhatItKnows() throws {
-    #expect(FailureWords.of(Plain.badThing(3)) == "Plain.badThing(3)")
-    #expect(FailureWords.of(Localized()) == "the disk is full")
-    #expect(FailureWords.of(Reasoned()) == "the reason")
-    #expect(FailureWords.of(Custom()) == "custom words")
-    #expect(FailureWords.of(NSError(domain: "d", code: 3)) == "d error 3")
+    #expect(JobFailure.line(of: Plain.badThing(3)) == "Plain.badThing(3)")
+    #expect(JobFailure.line(of: Localized()) == "the disk is full")
+    #expect(JobFailure.line(of: Reasoned()) == "the reason")
+    #expect(JobFailure.line(of: Custom()) == "custom words")
+    #expect(JobFailure.line(of: NSError(domain: "d", code: 3)) == "d error 3")
     #expect(
-      FailureWords.of(NSError(domain: "d", code: 3, userInfo: [NSLocalizedDescriptionKey: "words"])) == "words")
-    #expect(FailureWords.of(POSIXError(.ENOENT)) == "No such file or directory")
+      JobFailure.line(of: NSError(domain: "d", code: 3, userInfo: [NSLocalizedDescriptionKey: "words"])) == "words")
+    #expect(JobFailure.line(of: POSIXError(.ENOENT)) == "No such file or directory")
     let missing = #expect(throws: (any Error).self) { try Data(contentsOf: URL(filePath: "/nonexistent/file")) }
     let error = try #require(missing)
-    #expect(FailureWords.of(error).hasSuffix("exist: /nonexistent/file"))
-    #expect(FailureWords.of(Localized()).count <= 200)
+    #expect(JobFailure.line(of: error).hasSuffix("exist: /nonexistent/file"))
+    #expect(JobFailure.line(of: Localized()).count <= 200)
   }
 
   @Test func anErrorOfURLSessionHasWordsAndACause() {
-    #expect(FailureWords.of(URLError(.timedOut)) == "the request timed out")
-    #expect(FailureWords.of(URLError(.cannotFindHost)) == "the host was not found")
+    #expect(JobFailure.line(of: URLError(.timedOut)) == "the request timed out")
+    #expect(JobFailure.line(of: URLError(.cannotFindHost)) == "the host was not found")
     #expect(
-      FailureWords.of(URLError(.cannotConnectToHost, userInfo: [NSLocalizedDescriptionKey: "refused by 10.0.0.1"]))
+      JobFailure.line(of: URLError(.cannotConnectToHost, userInfo: [NSLocalizedDescriptionKey: "refused by 10.0.0.1"]))
         == "refused by 10.0.0.1")
     #expect(JobFailure(of: URLError(.timedOut)) == JobFailure(.timedOut, "the request timed out"))
     #expect(JobFailure(of: URLError(.networkConnectionLost)).cause == .network)
@@ -63,13 +63,13 @@ import FoundationNetworking
     queue.addOperation(outer)
     outer.waitUntilFinished()
     let failure = try #require(outer.failure)
-    #expect(FailureWords.of(failure) == "inner failed: child failed: the disk is full (and 1 more)")
+    #expect(JobFailure.line(of: failure) == "inner failed: child failed: the disk is full (and 1 more)")
   }
 
   @Test(arguments: [199, 200, 201])
   func ofLongWordsTwoHundredCharactersAreShown(count: Int) {
     let words = String(repeating: "x", count: count)
     let error = NSError(domain: "d", code: 3, userInfo: [NSLocalizedDescriptionKey: words])
-    #expect(FailureWords.of(error) == (count <= 200 ? words : String(repeating: "x", count: 199) + "…"))
+    #expect(JobFailure.line(of: error) == (count <= 200 ? words : String(repeating: "x", count: 199) + "…"))
   }
 }

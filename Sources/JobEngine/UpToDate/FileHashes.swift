@@ -70,3 +70,11 @@ final class FileHashes: Sendable {
 
   private static func reason(_ problem: Int32) -> String { String(cString: strerror(problem)) }
 }
+
+/// An input file could not be read.
+struct InputError: Error, CustomStringConvertible {
+  let path: BytePath
+  let reason: String
+
+  var description: String { "cannot read \(path.text): \(reason)" }
+}
