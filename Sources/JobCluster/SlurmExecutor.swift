@@ -138,10 +138,10 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
       (attempt.operation as? ShellOperation)?.exit == .exited(SlurmAllocation.endedStatus)
     else { return false }
     // Another allocation may already be held.
-    if step.allocation == allocation.id { run?.enter { $0.allocationInDoubt(true) } }
+    if step.allocation == allocation.id { run?.withScheduler { $0.allocationInDoubt(true) } }
     allocation.explain(step.allocation) { [weak self] failure in
       if failure == nil, step.allocation == allocation.id {
-        self?.run?.enter { $0.allocationInDoubt(false) }
+        self?.run?.withScheduler { $0.allocationInDoubt(false) }
       }
       done(failure)
     }
@@ -157,10 +157,10 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
         allocationTerms, in: surrounding, run: id, runner: runner, clock: stream.clock, queue: stream.queue,
         observer: { [unowned self] in observer(of: id, in: folder) },
         tell: { [weak self] event in
-          self?.run?.enter { scheduler in
+          self?.run?.withScheduler { scheduler in
             switch event {
             case .waits(let reason): scheduler.allocationWaits(reason: reason)
-            case .held(let nodes): scheduler.allocationHeld(nodes.map(StepRoom.Node.init))
+            case .held(let nodes): scheduler.allocationHeld(nodes.map(NodeAllocator.Node.init))
             case .ended(let failure): scheduler.allocationEnded(failure)
             case .released: break
             }
@@ -198,7 +198,7 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
         guard let self else { return }
         if hasAnswered { for id in ending.keys { earlier[id] = nil } }
         isEndingEarlier = false
-        run?.enter { _ in }
+        run?.withScheduler { _ in }
       }
     }
   }
@@ -209,7 +209,7 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
     observers[run] = observer
     observer.whenControllerChanges { [weak self] controller in
       guard let self else { return }
-      stream.queue.async { self.run?.enter { _ in self.stateOutage(controller) } }
+      stream.queue.async { self.run?.withScheduler { _ in self.stateOutage(controller) } }
     }
     return observer
   }
@@ -242,7 +242,7 @@ private struct StepOperation: RemoteControl {
   func resume() { step.send("CONT", of: operation) }
 }
 
-extension StepRoom.Node {
+extension NodeAllocator.Node {
   package init(_ node: AllocatedNode) {
     self.init(name: node.name, cpus: node.cpus, memory: node.memory, gpus: node.gpus)
   }

@@ -261,7 +261,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
 extension JobQueue {
   package var graph: JobGraph { scheduler.graph }
 
-  package func enter(_ change: (inout Scheduler) -> Void) { enter { change(&$0.scheduler) } }
+  package func withScheduler(_ change: (inout Scheduler) -> Void) { enter { change(&$0.scheduler) } }
 
   package var nextWake: Duration? { scheduler.nextWake }
 

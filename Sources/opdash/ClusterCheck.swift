@@ -89,8 +89,8 @@ enum ClusterCheck {
 
   /// The requests of steps that no node of the allocation can meet; `nodes` is empty if they are not known.
   private static func stepFaults(_ jobs: [Job], in nodes: [AllocatedNode]) -> [String] {
-    var known: Set<StepRoom.Need> = []
-    let nodes = nodes.map(StepRoom.Node.init)
+    var known: Set<NodeAllocator.Request> = []
+    let nodes = nodes.map(NodeAllocator.Node.init)
     var lines: [String] = []
     for job in jobs {
       guard let terms = job.cluster else { continue }
@@ -99,8 +99,10 @@ enum ClusterCheck {
           "opdash: job \(job.name): slurm.nodes: a step of an allocation is executed on one node: delete it, or start "
             + "opdash outside of the allocation")
       }
-      let need = StepRoom.Need(terms)
-      guard !nodes.isEmpty, known.insert(need).inserted, let fault = StepRoom.fault(need, in: nodes) else { continue }
+      let need = NodeAllocator.Request(terms)
+      guard !nodes.isEmpty, known.insert(need).inserted, let fault = NodeAllocator.fault(need, in: nodes) else {
+        continue
+      }
       lines.append("opdash: job \(job.name): \(fault.reason)")
     }
     return lines

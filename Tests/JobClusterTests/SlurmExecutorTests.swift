@@ -1,13 +1,55 @@
 import Foundation
 import JobModel
+import Operations
 import Processes
 import Slurm
+import Support
 import Testing
 
 @testable import JobCluster
 @testable import JobEngine
 
+/// A run without jobs.
+private final class NoRun: ClusterRun {
+  let id = "r"
+  let folder: RunFolder? = nil
+  let stream = FactStream(label: "test.cluster", clock: ManualOperationClock())
+  let programs = ProcessExecutor(run: "r", folder: "/run", secrets: [])
+  let graph = JobGraph(name: "g", jobs: [])
+  func withScheduler(_ change: (inout Scheduler) -> Void) {}
+}
+
 @Suite struct SlurmExecutorTests {
+  private func report(_ status: SlurmStatus, isCancelled: Bool = false) -> ClusterReport? {
+    let run = NoRun()
+    let attempt = Attempt(
+      Admission(ticket: 1, job: JobID(0), attempt: 1, priority: .normal), .failure(JobFailure(.error, "none")),
+      by: run.programs, named: "a", log: AttemptLog(path: nil, limit: 0, keepsShort: false), check: nil)
+    if isCancelled { attempt.operation.cancel() }
+    return RunCluster(surrounding: nil).executor(for: run, allocation: nil).report(status, of: attempt)
+  }
+
+  @Test func aStatusOfSlurmIsAStandingAndAPlace() {
+    let id = SlurmJobID(7)
+    #expect(report(.waiting) == ClusterReport(.waits(reason: nil)))
+    #expect(report(.submitted(id)) == ClusterReport(.waits(reason: nil), at: ClusterPlace(id: "7")))
+    #expect(
+      report(.pending(id, SlurmReason("Resources")))
+        == ClusterReport(.waits(reason: "Resources (other jobs have the nodes)"), at: ClusterPlace(id: "7")))
+    #expect(
+      report(.running(id, nodes: "n1")) == ClusterReport(.executes, at: ClusterPlace(id: "7", nodes: "n1")))
+    #expect(report(.requeued(id)) == ClusterReport(.requeued, at: ClusterPlace(id: "7")))
+  }
+
+  @Test func aJobWhoseStartNoQuerySawHasExecutedIfItHadANode() {
+    let ended = SlurmOutcome(.exited(0), id: SlurmJobID(7), nodes: "n1")
+    #expect(report(.ended(ended)) == ClusterReport(.executes, at: ClusterPlace(id: "7", nodes: "n1")))
+    #expect(report(.ended(ended), isCancelled: true) == ClusterReport(nil, at: ClusterPlace(id: "7", nodes: "n1")))
+    let waiting = SlurmOutcome(.cancelled, id: SlurmJobID(7))
+    #expect(report(.ended(waiting)) == ClusterReport(nil, at: ClusterPlace(id: "7")))
+    #expect(report(.ended(SlurmOutcome(.refused("no")))) == nil)
+  }
+
   @Test func aProgramForTheClusterWritesItsValuesIntoTheSharedFolder() {
     let programs = ProcessExecutor(run: "r", folder: "/run", secrets: ["s3cret"])
     let admission = Admission(ticket: 1, job: JobID(4), attempt: 2, priority: .normal)

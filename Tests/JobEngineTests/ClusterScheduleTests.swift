@@ -198,7 +198,7 @@ private func onCluster(_ job: inout Job) {
     var bench = Bench(jobs, slots: 1, hasAllocation: true)
     bench.start()
     bench.allocation {
-      $0.allocationHeld([StepRoom.Node(name: "n1", cpus: 2), StepRoom.Node(name: "n2", cpus: 2)])
+      $0.allocationHeld([NodeAllocator.Node(name: "n1", cpus: 2), NodeAllocator.Node(name: "n2", cpus: 2)])
     }
     #expect(bench.names == ["a", "b", "c", "d"])
     #expect(try bench.state("wide") == .ready(for: .pool("p")))

@@ -18,8 +18,8 @@ private func steps(
   return Bench(graph, slots: 1, hasAllocation: true)
 }
 
-private let oneNode = [StepRoom.Node(name: "n1", cpus: 2)]
-private let twoNodes = [StepRoom.Node(name: "n1", cpus: 2), StepRoom.Node(name: "n2", cpus: 2)]
+private let oneNode = [NodeAllocator.Node(name: "n1", cpus: 2)]
+private let twoNodes = [NodeAllocator.Node(name: "n1", cpus: 2), NodeAllocator.Node(name: "n2", cpus: 2)]
 private let lost = JobFailure(.nodeFailure, "lost its node n1")
 
 /// Cluster jobs that are steps of one allocation.
@@ -66,14 +66,14 @@ private let lost = JobFailure(.nodeFailure, "lost its node n1")
   }
 
   @Test func memoryAndGPUsOfANodeCount() {
-    var room = StepRoom()
+    var room = NodeAllocator()
     room.request()
-    room.hold([StepRoom.Node(name: "n1", cpus: 8, memory: 1000, gpus: 1), StepRoom.Node(name: "n2", cpus: 8)])
-    let need = StepRoom.Need(ClusterTerms(cpus: 1, memory: 600, gpus: 1))
+    room.hold([NodeAllocator.Node(name: "n1", cpus: 8, memory: 1000, gpus: 1), NodeAllocator.Node(name: "n2", cpus: 8)])
+    let need = NodeAllocator.Request(ClusterTerms(cpus: 1, memory: 600, gpus: 1))
     #expect(room.take(need, for: JobID(0)) == "n1")
     #expect(!room.fits(need))
     // Where memory is not shared out it does not count.
-    #expect(room.take(StepRoom.Need(ClusterTerms(memory: 9000)), for: JobID(1)) == "n2")
+    #expect(room.take(NodeAllocator.Request(ClusterTerms(memory: 9000)), for: JobID(1)) == "n2")
     room.release(JobID(0))
     #expect(room.take(need, for: JobID(2)) == "n1")
   }

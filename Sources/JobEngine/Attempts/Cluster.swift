@@ -30,19 +30,19 @@ package protocol Cluster: Sendable {
 }
 
 /// A run as its cluster's executor sees it; on the engine's queue.
-package protocol ClusterRun: AnyObject, Sendable {
+package protocol ClusterRun: AnyObject {
   var id: String { get }
   var folder: RunFolder? { get }
   var stream: FactStream { get }
   var programs: ProcessExecutor { get }
   var graph: JobGraph { get }
-  /// Handles a change outside of the run; no effect once it is over.
-  func enter(_ change: (inout Scheduler) -> Void)
+  /// Gives a change to the scheduler, whose decisions are then carried out; no effect once the run is over.
+  func withScheduler(_ change: (inout Scheduler) -> Void)
 }
 
 /// The standing of an attempt in the cluster.
-package struct ClusterReport {
-  package enum Standing {
+package struct ClusterReport: Equatable {
+  package enum Standing: Equatable {
     case waits(reason: String?)
     /// The cluster will execute the attempt once more, from its beginning.
     case requeued

@@ -18,7 +18,7 @@ extension Scheduler {
       let id = entry.job
       guard isCurrent(entry), case .ready(let room) = state(id), room != .person, !isClosed(to: id) else { continue }
       // A step that has waited for a pool may have no room any longer.
-      if !hasStepRoom(id) {
+      if !hasNode(id) {
         set(id, .ready(for: self.room(for: id)))
         enqueue(id, order: entry.order)
         continue
@@ -37,7 +37,7 @@ extension Scheduler {
         .admit(
           Admission(
             ticket: nextTicket, job: id, attempt: attempts(id) + 1, priority: run.jobs[id.index].job.priority,
-            node: takeStepRoom(id), endRule: endRule(of: id))))
+            node: takeNode(id), endRule: endRule(of: id))))
       nextTicket += 1
     }
   }

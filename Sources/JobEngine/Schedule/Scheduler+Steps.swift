@@ -12,7 +12,7 @@ extension Scheduler {
   }
 
   /// Notes the nodes of the requested allocation.
-  package mutating func allocationHeld(_ nodes: [StepRoom.Node]) {
+  package mutating func allocationHeld(_ nodes: [NodeAllocator.Node]) {
     guard steps?.stand == .requested else { return }
     steps?.hold(nodes)
     admit()
@@ -68,16 +68,16 @@ extension Scheduler {
     return nil
   }
 
-  private func need(of id: JobID) -> StepRoom.Need { StepRoom.Need(graph[id].cluster ?? ClusterTerms()) }
+  private func need(of id: JobID) -> NodeAllocator.Request { .init(graph[id].cluster ?? ClusterTerms()) }
 
   /// Whether the job is not a step, or is a step that has room.
-  func hasStepRoom(_ id: JobID) -> Bool {
+  func hasNode(_ id: JobID) -> Bool {
     guard let steps, graph[id].cluster != nil else { return true }
     return steps.fits(need(of: id))
   }
 
   /// Takes the room of a step; returns the name of its node.
-  mutating func takeStepRoom(_ id: JobID) -> String? {
+  mutating func takeNode(_ id: JobID) -> String? {
     guard graph[id].cluster != nil else { return nil }
     let need = need(of: id)
     return steps?.take(need, for: id)

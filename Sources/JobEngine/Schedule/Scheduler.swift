@@ -85,7 +85,7 @@ package struct Scheduler {
   /// The part of `admitted` that the cluster executes.
   var admittedToCluster = 0
   /// The allocation whose steps are the cluster jobs; nil if they are separate jobs.
-  var steps: StepRoom?
+  var steps: NodeAllocator?
   var nextTicket = 0
   var nextOrder = 0
   var random: SplitMix
@@ -103,7 +103,7 @@ package struct Scheduler {
     ending = FinalJobs(graph)
     nodes = Array(repeating: Node(), count: graph.jobs.count)
     random = SplitMix(seed: terms.seed)
-    steps = terms.hasAllocation ? StepRoom() : nil
+    steps = terms.hasAllocation ? NodeAllocator() : nil
   }
 
   var run: Run { _read { yield journal.run } }

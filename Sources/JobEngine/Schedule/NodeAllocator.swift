@@ -3,7 +3,7 @@ import JobModel
 /// The allocation whose steps are the cluster jobs, and the free resources of its nodes.
 ///
 /// A step is executed on one node, the first that has its resources free.
-package struct StepRoom {
+package struct NodeAllocator {
   enum Stand {
     /// No allocation is requested or held.
     case absent
@@ -31,7 +31,7 @@ package struct StepRoom {
   }
 
   /// The resources that a step takes from its node.
-  package struct Need: Hashable {
+  package struct Request: Hashable {
     var cpus: Int
     var memory: Int
     var gpus: Int
@@ -50,7 +50,7 @@ package struct StepRoom {
   var keeper: JobID?
   private var nodes: [Node] = []
   private var free: [Node] = []
-  private var taken: [JobID: (node: Int, need: Need)] = [:]
+  private var taken: [JobID: (node: Int, need: Request)] = [:]
 
   mutating func request() { (stand, reason) = (.requested, nil) }
 
@@ -75,10 +75,10 @@ package struct StepRoom {
   }
 
   /// The failure of a step that no node of the allocation can execute.
-  func fault(_ need: Need) -> JobFailure? { Self.fault(need, in: nodes) }
+  func fault(_ need: Request) -> JobFailure? { Self.fault(need, in: nodes) }
 
   /// The failure of a step that none of the nodes can execute.
-  package static func fault(_ need: Need, in nodes: [Node]) -> JobFailure? {
+  package static func fault(_ need: Request, in nodes: [Node]) -> JobFailure? {
     guard node(for: need, in: nodes) == nil else { return nil }
     let limits: [(String, Int, Int, String)] = [
       ("slurm.cpus", need.cpus, nodes.map(\.cpus).max() ?? 0, "CPUs"),
@@ -94,10 +94,10 @@ package struct StepRoom {
         + "ask for less, or for a larger allocation")
   }
 
-  func fits(_ need: Need) -> Bool { stand == .held && Self.node(for: need, in: free) != nil }
+  func fits(_ need: Request) -> Bool { stand == .held && Self.node(for: need, in: free) != nil }
 
   /// Takes the resources of a step; returns the name of its node, or nil if no node has them free.
-  mutating func take(_ need: Need, for id: JobID) -> String? {
+  mutating func take(_ need: Request, for id: JobID) -> String? {
     guard let node = Self.node(for: need, in: free) else { return nil }
     taken[id] = (node, need)
     hasServed = true
@@ -109,13 +109,13 @@ package struct StepRoom {
     if let (node, need) = taken.removeValue(forKey: id) { change(node, need, by: 1) }
   }
 
-  private mutating func change(_ node: Int, _ need: Need, by sign: Int) {
+  private mutating func change(_ node: Int, _ need: Request, by sign: Int) {
     free[node].cpus += sign * need.cpus
     free[node].memory = free[node].memory.map { $0 + sign * need.memory }
     free[node].gpus += sign * need.gpus
   }
 
-  private static func node(for need: Need, in nodes: [Node]) -> Int? {
+  private static func node(for need: Request, in nodes: [Node]) -> Int? {
     nodes.firstIndex { $0.cpus >= need.cpus && $0.memory ?? .max >= need.memory && $0.gpus >= need.gpus }
   }
 }

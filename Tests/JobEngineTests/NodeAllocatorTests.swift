@@ -3,17 +3,17 @@ import Testing
 
 @testable import JobEngine
 
-@Suite struct StepRoomTests {
+@Suite struct NodeAllocatorTests {
   private static let nodes = [
-    StepRoom.Node(name: "n1", cpus: 4, memory: 1000, gpus: 1), StepRoom.Node(name: "n2", cpus: 2, gpus: 0),
+    NodeAllocator.Node(name: "n1", cpus: 4, memory: 1000, gpus: 1), NodeAllocator.Node(name: "n2", cpus: 2, gpus: 0),
   ]
 
-  private func need(_ cpus: Int? = nil, memory: Int? = nil, gpus: Int? = nil) -> StepRoom.Need {
-    StepRoom.Need(ClusterTerms(cpus: cpus, memory: memory, gpus: gpus))
+  private func need(_ cpus: Int? = nil, memory: Int? = nil, gpus: Int? = nil) -> NodeAllocator.Request {
+    NodeAllocator.Request(ClusterTerms(cpus: cpus, memory: memory, gpus: gpus))
   }
 
-  private func held() -> StepRoom {
-    var room = StepRoom()
+  private func held() -> NodeAllocator {
+    var room = NodeAllocator()
     room.request()
     room.hold(Self.nodes)
     return room
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func onlyNodesThatAreHeldHaveRoom() {
-    var room = StepRoom()
+    var room = NodeAllocator()
     #expect(room.stand == .absent)
     #expect(!room.fits(need()))
     room.request()
@@ -96,10 +96,10 @@ import Testing
   }
 
   @Test func theMemoryOfAllNodesIsALimitWhereItIsSharedOut() {
-    let fault = StepRoom.fault(need(memory: 1001), in: [Self.nodes[0]])
+    let fault = NodeAllocator.fault(need(memory: 1001), in: [Self.nodes[0]])
     #expect(
       fault?.reason == "slurm.memory: 1001 is too much: a node of the allocation has at most 1000 MiB: "
         + "ask for less, or for a larger allocation")
-    #expect(StepRoom.fault(need(memory: 1000), in: [Self.nodes[0]]) == nil)
+    #expect(NodeAllocator.fault(need(memory: 1000), in: [Self.nodes[0]]) == nil)
   }
 }
