@@ -3,18 +3,18 @@ import Dispatch
 import Runtime
 
 /// The calls that lead to the calling code, from the program's debug information.
-public enum CallStack {
+package enum CallStack {
   /// One call.
-  public struct Frame: Sendable, Equatable, CustomStringConvertible {
+  package struct Frame: Sendable, Equatable, CustomStringConvertible {
     /// The calling function.
-    public let function: String
+    package let function: String
     /// The path of the function's file.
-    public let file: String
+    package let file: String
     /// The line of the call, from 1.
-    public let line: Int
+    package let line: Int
 
     /// The function and, in brackets, the file without its folders, and the line.
-    public var description: String { "\(function) (\(file.split(separator: "/").last ?? ""):\(line))" }
+    package var description: String { "\(function) (\(file.split(separator: "/").last ?? ""):\(line))" }
   }
 
   /// The calls that lead here, innermost first, without calls of the library and calls of unknown location.

@@ -86,7 +86,7 @@ public struct UIQueueViolation: Sendable, CustomStringConvertible {
   /// The name of the `OperationQueue` behind that queue, if the call ran in an operation and the queue has a name.
   public let operationQueue: String?
   /// The calls that led to the check, innermost first, including the function itself; empty without debug information.
-  public let callers: [CallStack.Frame]
+  package let callers: [CallStack.Frame]
 
   init(function: String, file: String, line: UInt, callers: [CallStack.Frame]) {
     self.function = function
@@ -98,7 +98,7 @@ public struct UIQueueViolation: Sendable, CustomStringConvertible {
   }
 
   /// The call at fault, if it is known: the first call outside the function itself.
-  public var caller: CallStack.Frame? { callers.dropFirst().first }
+  package var caller: CallStack.Frame? { callers.dropFirst().first }
 
   /// One line: the state, the queue, the call, and what to do.
   public var description: String {
