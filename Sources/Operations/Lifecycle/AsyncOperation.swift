@@ -257,7 +257,13 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   public final override var isReady: Bool { answerReadiness() && super.isReady }
 
   /// The operation's name, class and state, as in `fetch (DownloadOperation, executing)`.
-  open override var description: String { statusDescription }
+  open override var description: String {
+    let kind = "\(type(of: self))"
+    // Read in one atomic step, so that state and cancellation are consistent.
+    let lifecycle = parts.lifecycle
+    let status = "\(lifecycle.publicState)\(lifecycle.isCancelled ? ", cancelled" : "")"
+    return displayName == kind ? "\(kind) (\(status))" : "\(displayName) (\(kind), \(status))"
+  }
 
   /// The operation's name, or the name of its class.
   final var displayName: String { Self.displayName(of: self) }
