@@ -123,7 +123,7 @@ extension QueueFeed {
       programmerError("\(operation) was made before; the closure of add(retrying:) makes a new operation at each call")
     }
     do {
-      let new = try registry.withLock { registry throws(DependencyCycle) -> [QueueMember] in
+      let new = try registry.withLock { registry throws(OperationError) -> [QueueMember] in
         try registry.wrap([operation])
         return observed(registry.enroll(operation, asAttempt: number, of: id))
       }

@@ -65,22 +65,22 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   /// Adds operations, which enter the queue when they may run; from any thread.
   ///
   /// Known operations are ignored. Throws if operations wait for each other in a cycle; then none has been added.
-  package func add(_ operations: [Operation]) throws(DependencyCycle) { _ = try add(operations, factory: nil) }
+  package func add(_ operations: [Operation]) throws(OperationError) { _ = try add(operations, factory: nil) }
 
   /// Adds the first operation of a factory, which makes another when a person retries the job.
   package func add(
     _ first: Operation, retrying factory: @escaping @Sendable (Int) -> Operation
-  ) throws(DependencyCycle) {
+  ) throws(OperationError) {
     guard !first.isExecuting, !first.isFinished, try add([first], factory: factory) == 1 else {
       programmerError("\(first) was added before; the closure of add(retrying:) makes a new operation at each call")
     }
   }
 
   /// Returns the number of new operations.
-  private func add(_ operations: [Operation], factory: QueueMember.Factory?) throws(DependencyCycle) -> Int {
+  private func add(_ operations: [Operation], factory: QueueMember.Factory?) throws(OperationError) -> Int {
     enrollPresent()
     var count = 0
-    let added = try registry.withLock { registry throws(DependencyCycle) -> [QueueMember] in
+    let added = try registry.withLock { registry throws(OperationError) -> [QueueMember] in
       var seen: Set<ObjectIdentifier> = []
       let new = operations.filter { seen.insert(ObjectIdentifier($0)).inserted && !registry.isKnown($0) }
       count = new.count

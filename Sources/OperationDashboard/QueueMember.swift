@@ -83,7 +83,9 @@ final class QueueMember: @unchecked Sendable {
     guard !hasBegun, let ours = operation as? AsyncOperation, !ours.isCancelled, let failure = ours.failure else {
       return false
     }
-    guard let refusal = failure as? ConditionFailure, !(refusal.reason is DependencyFailure) else { return true }
+    guard let refusal = failure as? OperationError, refusal.code == .conditionFailed,
+      (refusal.underlying.first as? OperationError)?.code != .dependencyFailed
+    else { return true }
     // The operation's own condition, unless the failed one is the operation whose value it was to receive.
     return refusal.operation != ours.name ?? "\(type(of: ours))"
   }

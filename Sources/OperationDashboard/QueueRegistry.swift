@@ -42,7 +42,7 @@ struct QueueRegistry {
   /// Wraps the operations that aren't `AsyncOperation`s; the wrappers take over their dependencies.
   ///
   /// Throws if the dependencies form a cycle; then nothing has changed.
-  mutating func wrap(_ operations: [Operation]) throws(DependencyCycle) {
+  mutating func wrap(_ operations: [Operation]) throws(OperationError) {
     let foreign = operations.filter { !($0 is AsyncOperation) }
     guard !foreign.isEmpty else { return }
     let new = Dictionary(

@@ -190,7 +190,7 @@ final class Screen: @unchecked Sendable {
         OperationCondition("there is paper") { _ in try await printer.hasPaper() }))
     queue.addOperation(upload)
     #expect(await soon { upload.isFinished })
-    #expect((upload.failure as? ConditionFailure)?.condition == (sheets == 0 ? "there is paper" : nil))
+    #expect((upload.failure as? OperationError)?.condition == (sheets == 0 ? "there is paper" : nil))
   }
 
   final class Login: Sendable {

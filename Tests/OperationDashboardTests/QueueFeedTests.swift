@@ -353,9 +353,9 @@ struct QueueFeedTests {
     right.name = "right"
     left.addDependency(right)
     right.addDependency(left)
-    let cycle = #expect(throws: DependencyCycle.self) { try watch.feed.add([left, right]) }
-    #expect(cycle?.path.first == cycle?.path.last)
-    #expect(Set(cycle?.path ?? []) == ["left", "right"])
+    let cycle = #expect(throws: OperationError.self) { try watch.feed.add([left, right]) }
+    #expect(cycle?.names.first == cycle?.names.last)
+    #expect(Set(cycle?.names ?? []) == ["left", "right"])
     left.removeDependency(right)
   }
 

@@ -122,12 +122,12 @@ import Testing
     clock.advance(by: .seconds(900_000))
     #expect(!operation.isCancelled)
     clock.advance(by: .seconds(100_001))
-    #expect(operation.isFinished && operation.failure is TimedOut)
+    #expect(operation.isFinished && operation.failureCode == .timedOut)
     let late = ManualOperation()
     late.timeout(at: Date(timeIntervalSinceNow: -1), clock: clock)
     late.start()
     clock.advance(by: .zero)
-    #expect(late.isFinished && late.failure is TimedOut)
+    #expect(late.isFinished && late.failureCode == .timedOut)
   }
 
   @Test func aNegativeLimitIsAFault() async {

@@ -136,7 +136,7 @@ import Testing
       tasks.append(Task(priority: .high) { [weak operation] in try await operation?.untilFinished() })
       #expect(await soon { operation.waits.load(ordering: .sequentiallyConsistent) == 2 })
     }
-    for task in tasks { #expect(await failure(of: task) as? OperationFreed == OperationFreed(operation: "lost")) }
+    for task in tasks { #expect(await failure(of: task) as? OperationError == OperationError(.freed, of: "lost")) }
     #expect(freed == nil)
   }
 

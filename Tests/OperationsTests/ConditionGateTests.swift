@@ -12,12 +12,12 @@ import Testing
   /// The conditions that were asked.
   let asked = Journal<String>()
 
-  func condition(_ name: String, throwing error: (any Error)? = nil) -> OperationCondition {
+  func condition(_ name: String, refusing: OperationCondition.Refusal? = nil) -> OperationCondition {
     OperationCondition(
       name,
       .atOnce { [asked] _ in
         asked.add(name)
-        if let error { throw error }
+        return refusing
       })
   }
 
@@ -37,7 +37,7 @@ import Testing
   @Test func conditionsAreAskedInOrderUntilOneFails() {
     let operation = ManualOperation()
     operation.addCondition(condition("a"))
-    operation.addCondition(condition("b", throwing: Refusal()))
+    operation.addCondition(condition("b", refusing: .failure(Refusal())))
     operation.addCondition(condition("c"))
     #expect(operation.isReady && operation.conditions.map(\.name) == ["a", "b", "c"])
     #expect(asked.entries == [])
@@ -67,16 +67,18 @@ import Testing
   }
 
   @Test func theErrorOfAConditionIsTheFailure() {
-    func failure(_ error: any Error) -> (any Error)? {
+    func failure(_ refusal: OperationCondition.Refusal) -> (any Error)? {
       let operation = ManualOperation()
-      operation.addCondition(condition("a", throwing: error))
+      operation.addCondition(condition("a", refusing: refusal))
       operation.start()
-      #expect(operation.isFinished && operation.isCancelled == (error is QuietRefusal))
+      let isCancelled = if case .cancellation = refusal { true } else { false }
+      #expect(operation.isFinished && operation.isCancelled == isCancelled)
       return operation.failure
     }
-    #expect((failure(Refusal()) as? ConditionFailure)?.reason is Refusal)
-    #expect(failure(SourceFailure(cause: Refusal())) is Refusal)
-    #expect(failure(QuietRefusal()) is CancellationError)
+    let reason = OperationCondition.Refusal.reason(Refusal(), "a", ManualOperation())
+    #expect((failure(reason) as? OperationError)?.underlying.first is Refusal)
+    #expect(failure(.failure(Refusal())) is Refusal)
+    #expect(failure(.cancellation) is CancellationError)
   }
 
   /// The conditions of a member of a feeder are asked before it has a slot if one of them takes its time.

@@ -45,7 +45,7 @@ import Testing
   }
 
   func failed(_ operation: AsyncOperation, _ name: String) async -> Bool {
-    await soon { operation.isFinished } && (operation.failure as? ConditionFailure)?.condition == name
+    await soon { operation.isFinished } && (operation.failure as? OperationError)?.condition == name
   }
 
   // MARK: Asking
@@ -67,8 +67,8 @@ import Testing
     queue.add([operation, next])
     #expect(await soon { next.isFinished })
     #expect(operation.mainCount == 0 && !operation.isCancelled)
-    let failure = operation.failure as? ConditionFailure
-    #expect(failure?.condition == "network" && failure?.reason is Refusal)
+    let failure = operation.failure as? OperationError
+    #expect(failure?.condition == "network" && failure?.underlying.first is Refusal)
     #expect("\(operation.failure.map { "\($0)" } ?? "")" == "upload did not execute: network: Refusal()")
     #expect(next.failure == nil)
   }
@@ -78,11 +78,11 @@ import Testing
     operation.addCondition(OperationCondition("no") { _ in false })
     queue.addOperation(operation)
     #expect(await failed(operation, "no"))
-    guard case .failure(let error as ConditionFailure) = operation.outcome else {
+    guard case .failure(let error as OperationError) = operation.outcome else {
       Issue.record("\(String(describing: operation.outcome))")
       return
     }
-    #expect(error.reason as? ConditionFailure.Reason == .doesNotHold)
+    #expect((error.underlying.first as? OperationError)?.code == .doesNotHold)
   }
 
   // MARK: The instant
@@ -120,7 +120,7 @@ import Testing
     let third = Step()
     second.addCondition(OperationCondition("allowed") { _ in isAllowed.withLock { $0 } })
     third.addCondition(
-      OperationCondition("allowed", .atOnce { _ in if !isAllowed.withLock({ $0 }) { throw Refusal() } }))
+      OperationCondition("allowed", .atOnce { _ in isAllowed.withLock { $0 } ? nil : .failure(Refusal()) }))
     if isFed {
       try OperationFeeder(feeding: queue).add([first, second, third])
     } else {
@@ -312,7 +312,7 @@ import Testing
       operation.addCondition(condition)
       queue.addOperation(operation)
       #expect(await soon { operation.isFinished })
-      #expect((operation.failure as? ConditionFailure)?.condition == failing, "\(condition.name)")
+      #expect((operation.failure as? OperationError)?.condition == failing, "\(condition.name)")
     }
   }
 
@@ -348,8 +348,8 @@ import Testing
     operation.addCondition(.noFailedDependencies)
     queue.add([operation, good, bad])
     #expect(await failed(operation, "no failed dependencies"))
-    let reason = (operation.failure as? ConditionFailure)?.reason as? DependencyFailure
-    #expect(reason?.dependency == "fetch" && reason?.cause is Refusal)
+    let reason = operation.failure(.dependencyFailed)
+    #expect(reason?.operation == "fetch" && reason?.rootCause is Refusal)
   }
 
   @Test func aCancelledDependencyHasFailedOfWhateverClass() async {
@@ -460,7 +460,7 @@ import Testing
     #expect(await soon { login.isExecuting })
     login.finish(with: Refusal())
     #expect(await soon { group.isFinished })
-    #expect(child.failure == nil && (group.failure as? GroupFailure)?.children.map(\.name) == ["login"])
+    #expect(child.failure == nil && (group.failure as? OperationError)?.names == ["login"])
   }
 
   // MARK: Races

@@ -47,14 +47,14 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
   @Test func aChildCannotWaitForItsGroup() {
     let child = ManualOperation("child")
     let group = named("group", [child])
-    #expect(throws: DependencyCycle.self) { try child.addDependencyOrThrow(group) }
+    #expect(codeOfError { try child.addDependencyOrThrow(group) } == .dependencyCycle)
     let other = ManualOperation("other")
     other.addDependency(group)
     do {
       try child.addDependencyOrThrow(other)
       Issue.record("it was added")
     } catch {
-      #expect(error.path == ["child", "other", "group", "child"])
+      #expect(error.names == ["child", "other", "group", "child"])
     }
   }
 
@@ -63,12 +63,12 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
     let group = named("group", [child])
     let other = ManualOperation("other")
     other.addDependency(child)
-    #expect(throws: DependencyCycle.self) { try group.addDependencyOrThrow(child) }
-    #expect(throws: DependencyCycle.self) { try group.addDependencyOrThrow(other) }
+    #expect(codeOfError { try group.addDependencyOrThrow(child) } == .dependencyCycle)
+    #expect(codeOfError { try group.addDependencyOrThrow(other) } == .dependencyCycle)
     // Of a group in a group likewise.
     let outer = named("outer", [group])
-    #expect(throws: DependencyCycle.self) { try outer.addDependencyOrThrow(child) }
-    #expect(throws: DependencyCycle.self) { try child.addDependencyOrThrow(outer) }
+    #expect(codeOfError { try outer.addDependencyOrThrow(child) } == .dependencyCycle)
+    #expect(codeOfError { try child.addDependencyOrThrow(outer) } == .dependencyCycle)
   }
 
   @Test func whatWaitsForAGroupCannotBecomeItsChild() {
@@ -77,7 +77,7 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
     child.addDependency(group)
     let next = ManualOperation("next")
     next.addDependency(child)
-    for late in [child, next] { #expect(throws: GroupAddError.self) { try group.add(late) } }
+    for late in [child, next] { #expect(codeOfError { try group.add(late) } == .dependencyCycle) }
     let awaited = ManualOperation("awaited")
     let after = named("after", [])
     after.addDependency(awaited)
@@ -122,9 +122,9 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
       queue.add([first, second])
       #expect(eventually { first.isFinished && second.isFinished })
       for group in [first, second] {
-        guard let failure = group.failure as? GroupFailure else { continue }
-        let deadlock = failure.children.first?.failure as? OperationDeadlock
-        #expect(deadlock?.path.count == 5)
+        guard let failure = group.failure as? OperationError else { continue }
+        let deadlock = failure.underlying.first as? OperationError
+        #expect(deadlock?.code == .deadlock && deadlock?.names.count == 5)
       }
     }
   }
@@ -164,9 +164,9 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
     #expect(eventually { group.isExecuting })
     queue.addOperation(outsider)
     #expect(eventually { group.isFinished && outsider.isFinished && child.isFinished })
-    let failures = [outsider, child].compactMap { $0.failure as? OperationDeadlock }
+    let failures = [outsider, child].compactMap { $0.failure(.deadlock) }
     #expect(failures.count == 1)
-    #expect(failures.first.map { Set($0.path) } == ["outsider", "group", "child"])
+    #expect(failures.first.map { Set($0.names) } == ["outsider", "group", "child"])
     #expect("\(failures.first.map { "\($0)" } ?? "")".contains("was cancelled because these wait for each other"))
   }
 
@@ -187,7 +187,7 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
     #expect(eventually { group.isFinished })
     slow.isSuspended = false
     #expect(eventually { outsider.isFinished })
-    #expect([child, outsider].filter { $0.failure is OperationDeadlock }.count == 1)
+    #expect([child, outsider].filter { $0.failureCode == .deadlock }.count == 1)
   }
 
   @Test func aGroupThatWaitsForAnOutsiderThatGoesOnIsLeftAlone() {
@@ -226,8 +226,8 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
     operation.addCondition(OperationCondition("condition", after: { _ in before }, { _ in true }))
     queue.addOperation(operation)
     #expect(await soon { operation.isFinished && before.isFinished })
-    let deadlock = before.failure as? OperationDeadlock ?? operation.failure as? OperationDeadlock
-    #expect(deadlock.map { Set($0.path) } == ["operation", "before"])
+    let deadlock = before.failure(.deadlock) ?? operation.failure(.deadlock)
+    #expect(deadlock.map { Set($0.names) } == ["operation", "before"])
   }
 
   @Test func anExclusiveOperationMayAwaitOneOfItsCategory() async {
@@ -239,8 +239,8 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
     operation.name = "operation"
     queue.addOperation(exclusive(operation, "awaited"))
     #expect(await soon { operation.isFinished && produced.isFinished })
-    #expect((produced.failure as? OperationDeadlock).map { Set($0.path) } == ["operation", "produced"])
-    #expect(operation.failure is OperationDeadlock)
+    #expect(produced.failure(.deadlock).map { Set($0.names) } == ["operation", "produced"])
+    #expect(operation.failureCode == .deadlock)
   }
 
   @Test func aChildMayAwaitWhatWantsTheCategoryOfItsGroup() async {
@@ -253,7 +253,7 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
     #expect(await soon { child.isExecuting })
     OperationQueue().addOperation(stranger)
     #expect(await soon { stranger.isFinished && child.isFinished })
-    #expect((stranger.failure as? OperationDeadlock).map { Set($0.path) } == ["stranger", "group", "child"])
+    #expect(stranger.failure(.deadlock).map { Set($0.names) } == ["stranger", "group", "child"])
     group.cancel()
     #expect(await soon { group.isFinished })
   }

@@ -130,7 +130,7 @@ import Testing
 
   @Test func aSelfDependencyIsRefused() {
     let a = ManualOperation("a")
-    #expect(throws: DependencyCycle([a, a])) { try a.addDependencyOrThrow(a) }
+    #expect(throws: OperationError(cycle: [a, a])) { try a.addDependencyOrThrow(a) }
     #expect(a.dependencies == [] && a.isReady)
   }
 
@@ -140,8 +140,8 @@ import Testing
     let c = ManualOperation("c")
     a.addDependency(b)
     b.addDependency(c)
-    let cycle = #expect(throws: DependencyCycle.self) { try c.addDependencyOrThrow(a) }
-    #expect(cycle?.path == ["c", "a", "b", "c"])
+    let cycle = #expect(throws: OperationError.self) { try c.addDependencyOrThrow(a) }
+    #expect(cycle?.names == ["c", "a", "b", "c"])
     #expect(cycle?.description.hasSuffix("c -> a -> b -> c") == true)
     #expect(c.dependencies == [] && c.isReady)
     queue.addOperations([a, b, c], waitUntilFinished: false)
@@ -158,8 +158,8 @@ import Testing
     let c = ManualOperation("c")
     block.addDependency(a)
     c.addDependency(block)
-    let cycle = #expect(throws: DependencyCycle.self) { try a.addDependencyOrThrow(c) }
-    #expect(cycle?.path == ["a", "c", "block", "a"])
+    let cycle = #expect(throws: OperationError.self) { try a.addDependencyOrThrow(c) }
+    #expect(cycle?.names == ["a", "c", "block", "a"])
     // An operation that waits for a foreign one is freed when that has finished.
     a.cancel()
     OperationQueue().addOperations([a, block], waitUntilFinished: true)
@@ -220,7 +220,7 @@ import Testing
         links.insert([from, to])
       } catch {
         #expect(isCycle)
-        let path = error.path.compactMap { Int($0) }
+        let path = error.names.compactMap { Int($0) }
         #expect(path.first == from && path.dropFirst().first == to && path.last == from)
         #expect(zip(path.dropFirst(), path.dropFirst(2)).allSatisfy { links.contains([$0, $1]) }, "\(path)")
       }
@@ -279,7 +279,7 @@ import Testing
       first = next
       all.append(next)
     }
-    let cycle = #expect(throws: DependencyCycle.self) { try first.addDependencyOrThrow(last) }
+    let cycle = #expect(throws: OperationError.self) { try first.addDependencyOrThrow(last) }
     #expect(cycle?.description.count ?? .max < 1000)
     #expect(first.isReady)
   }

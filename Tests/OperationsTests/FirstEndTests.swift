@@ -49,7 +49,7 @@ import Testing
     operation.finish(.success(2))
     operation.finish(with: Fault())
     if !isStarted { operation.start() }
-    #expect(operation.failure is MissingResult)
+    #expect(operation.failureCode == .missingResult)
   }
 
   @Test func aValueAfterAnErrorIsIgnoredAndTheReverse() {

@@ -51,6 +51,6 @@ import Testing
     let queue = OperationQueue()
     queue.addOperation(receiver)
     #expect(eventually { receiver.isFinished })
-    #expect((receiver.failure as? ConditionFailure)?.reason is MissingResult)
+    #expect(receiver.failureCode == .conditionFailed && receiver.failure(.missingResult) != nil)
   }
 }

@@ -28,7 +28,7 @@ struct MisuseConditionTests {
     operation.addCondition(OperationCondition("paper") { _ in throw Refused() })
     queue.addOperation(operation)
     #expect(await soon { operation.isFinished })
-    #expect((operation.failure as? ConditionFailure)?.reason is Refused && operation.mainCount == 0)
+    #expect(operation.failure(.conditionFailed)?.underlying.first is Refused && operation.mainCount == 0)
   }
 
   @Test func aConditionThatNeverAnswersEndsWithTheCancellation() async {
@@ -196,7 +196,7 @@ struct MisuseConditionTests {
     operation.timeout(after: .zero)
     queue.addOperation(operation)
     #expect(await soon { operation.isFinished })
-    #expect(operation.failure is TimedOut)
+    #expect(operation.failureCode == .timedOut)
   }
 
   @Test func aLateTimeLimitIsIgnored() async {
@@ -227,7 +227,7 @@ struct MisuseConditionTests {
     #expect(await soon { operation.mainCount == 1 })
     // No limit at infinity; a date in the past, however far, cancels at once.
     if seconds < 0 {
-      #expect(await soon { operation.failure is TimedOut })
+      #expect(await soon { operation.failureCode == .timedOut })
     } else {
       operation.finish()
       #expect(operation.failure == nil)

@@ -66,7 +66,7 @@ struct MisuseGroupTests {
     group.start()
     #expect(eventually { group.isFinished })
     let child = ManualOperation()
-    #expect(throws: GroupAddError.self) { try group.add(child) }
+    #expect(codeOfError { try group.add(child) } == .groupHasFinished)
     #expect(!child.isCancelled && child.state == .ready)
   }
 
@@ -117,7 +117,7 @@ struct MisuseGroupTests {
     let child = ManualOperation("child")
     let group = GroupOperation()
     group.addDependency(child)
-    #expect(throws: GroupAddError.self) { try group.add(child) }
+    #expect(codeOfError { try group.add(child) } == .dependencyCycle)
   }
 
   @Test func aChildThatCancelsItsGroupEndsIt() throws {
@@ -182,7 +182,7 @@ struct MisuseGroupTests {
     let retry = RetryOperation(retries: 2, backoff: .constant(.zero)) { _ in Empty() }
     queue.addOperation(retry)
     #expect(eventually { retry.isFinished })
-    #expect(retry.failure is MissingResult)
+    #expect(retry.failureCode == .missingResult)
   }
 
   @Test func aMakeThatCancelsTheRetryEndsIt() {

@@ -144,7 +144,7 @@ import Testing
     #expect(!operation.isCancelled)
     clock.advance(by: .seconds(0.1))
     #expect(operation.isFinished && operation.cancelCount == 1)
-    #expect(operation.failure as? TimedOut == TimedOut(operation: "slow", limit: .seconds(5)))
+    #expect(operation.failure as? OperationError == OperationError(.timedOut, of: "slow", limit: .seconds(5)))
     #expect(
       operation.failure.map { "\($0)" } == "slow was cancelled because it executed for longer than 5.0 seconds")
   }
@@ -162,7 +162,7 @@ import Testing
     operation.timeout(after: .milliseconds(1))
     operation.start()
     #expect(eventually { operation.isFinished })
-    #expect(operation.failure is TimedOut)
+    #expect(operation.failureCode == .timedOut)
   }
 
   @Test func aTimeoutRacingTheEndAgreesOnOneOutcome() {
@@ -175,7 +175,8 @@ import Testing
       #expect(answer.isFinished)
       switch answer.outcome {
       case .success(round): #expect(answer.failure == nil)
-      case .failure(let error): #expect(error is TimedOut && answer.failure is TimedOut && answer.isCancelled)
+      case .failure(let error):
+        #expect((error as? OperationError)?.code == .timedOut && answer.failureCode == .timedOut && answer.isCancelled)
       default: Issue.record("\(String(describing: answer.outcome))")
       }
       #expect(clock.due == [])
@@ -189,7 +190,7 @@ import Testing
       operation.timeout(after: .zero)
       race([{ queue.addOperation(operation) }, { operation.cancel() }])
       #expect(eventually { operation.isFinished })
-      #expect(operation.failure is TimedOut || operation.failure is CancellationError)
+      #expect(operation.failureCode == .timedOut || operation.failure is CancellationError)
     }
   }
 

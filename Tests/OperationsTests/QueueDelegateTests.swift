@@ -83,7 +83,7 @@ import Testing
     let operation = ManualOperation()
     operation.addDependency(bad)
     queue.addOperations([bad, operation], waitUntilFinished: true)
-    #expect(operation.failure is ConditionFailure)
+    #expect(operation.failureCode == .conditionFailed)
   }
 
   @Test func aDelegateIsNotKept() {

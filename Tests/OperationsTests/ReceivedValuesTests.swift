@@ -140,7 +140,7 @@ import Testing
     let next = source.then { $0 + 1 }
     next.removeDependency(source)
     run([next])
-    #expect(next.failure(as: MissingResult.self) != nil)
+    #expect(next.failure(.missingResult) != nil)
   }
 
   @Test func aChainIsAddedWithTheOperationsInItsMiddle() throws {

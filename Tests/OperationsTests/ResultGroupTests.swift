@@ -40,7 +40,7 @@ import Testing
     if policy == .ignore {
       #expect(try group.outcome?.get() == [0, 2, 3])
     } else {
-      #expect((group.failure as? GroupFailure)?.children.count == 1)
+      #expect((group.failure as? OperationError)?.names.count == 1)
       #expect(group.failure(as: Fault.self) == Fault())
       #expect(children[3].isCancelled == (policy == .cancelOthers))
     }

@@ -45,10 +45,19 @@ final class ClosureOperation: AsyncOperation, @unchecked Sendable {
 final class ForgetfulOperation: AsyncOperation, @unchecked Sendable {}
 
 extension AsyncOperation {
+  /// The code of the operation's own failure, if the library made it.
+  var failureCode: OperationError.Code? { (failure as? OperationError)?.code }
+
   /// Reads, under the dependency graph's lock, what that lock protects; nil before there is any of it.
   func withSideState<Value>(_ body: (SideState) -> Value) -> Value? {
     DependencyGraph.contents.withLock { _ in parts.existingSideState.map(body) }
   }
+}
+
+/// The code of the error that `body` throws.
+func codeOfError(_ body: () throws -> Void) -> OperationError.Code? {
+  do { try body() } catch { return (error as? OperationError)?.code }
+  return nil
 }
 
 /// A list of events, in order, that any thread may add to.

@@ -54,7 +54,7 @@ extension JobFailure {
   package init(of error: any Error) {
     switch error {
     case let error as any JobFailureConvertible: self = error.jobFailure
-    case is TimedOut: self.init(.timedOut, Self.line(of: error))
+    case let error as OperationError where error.code == .timedOut: self.init(.timedOut, Self.line(of: error))
     default: self.init(Self.cause(of: error as NSError), Self.line(of: error))
     }
   }

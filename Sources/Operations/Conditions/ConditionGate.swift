@@ -122,23 +122,10 @@ extension AsyncOperation {
   fileprivate final func askConditions(_ sideState: SideState, round: Int) {
     let conditions = sideState.conditions
     guard !conditions.allSatisfy(\.isAtOnce) else {
-      do {
-        for condition in conditions { try condition.checkAtOnce(self) }
-        DependencyGraph.conditionsHold(self, sideState, round)
-      } catch {
-        DependencyGraph.conditionFailed(self, sideState, round, error)
-      }
-      return
+      return DependencyGraph.evaluated(self, sideState, round, conditions.refusalAtOnce(of: self))
     }
     sideState.setEvaluation(
-      Task {
-        do {
-          for condition in conditions { try await condition.check(self) }
-          DependencyGraph.conditionsHold(self, sideState, round)
-        } catch {
-          DependencyGraph.conditionFailed(self, sideState, round, error)
-        }
-      })
+      Task { DependencyGraph.evaluated(self, sideState, round, await conditions.refusal(of: self)) })
   }
 
   /// Restarts an operation whose start was deferred; not on a thread of Swift's pool, which `main` may block.
@@ -214,26 +201,19 @@ extension DependencyGraph {
       && !operation.parts.lifecycle.isEndRequested
   }
 
-  fileprivate static func conditionsHold(_ operation: AsyncOperation, _ sideState: SideState, _ round: Int) {
-    change { _, effects in
-      if sideState.gate.answer == .asking(round: round) { answered(operation, sideState, &effects) }
-    }
-  }
-
-  fileprivate static func conditionFailed(
-    _ operation: AsyncOperation, _ sideState: SideState, _ round: Int, _ error: any Error
+  fileprivate static func evaluated(
+    _ operation: AsyncOperation, _ sideState: SideState, _ round: Int, _ refusal: OperationCondition.Refusal?
   ) {
-    let isAwaited = change { _, _ in
+    let isAwaited = change { _, effects in
       guard sideState.gate.answer == .asking(round: round) else { return false }
-      sideState.gate.answer = .failing
+      if refusal == nil { answered(operation, sideState, &effects) } else { sideState.gate.answer = .failing }
       return true
     }
-    guard isAwaited else { return }
+    guard isAwaited, let refusal else { return }
     // Not started yet, so this only makes it end when it is started.
-    switch error {
-    case is QuietRefusal: operation.cancel()
-    case let error as SourceFailure: operation.finish(with: error.cause)
-    default: operation.finish(with: error)
+    switch refusal {
+    case .failure(let error): operation.finish(with: error)
+    case .cancellation: operation.cancel()
     }
     change { _, effects in
       if sideState.gate.answer == .failing { answered(operation, sideState, &effects) }

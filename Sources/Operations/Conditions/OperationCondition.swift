@@ -4,13 +4,27 @@ import Foundation
 ///
 /// A condition is evaluated when the queue starts the operation, which keeps its slot meanwhile, but no thread. In an
 /// `OperationFeeder`, a condition that takes time is evaluated before that, when a slot is free, and takes no slot,
-/// unless the operation excludes others. If the condition doesn't hold, the operation finishes with a
-/// `ConditionFailure` without executing, and its dependents run, as after any end.
+/// unless the operation excludes others. If the condition doesn't hold, the operation finishes with the
+/// `OperationError` `.conditionFailed` without executing, and its dependents run, as after any end.
 public struct OperationCondition: Sendable {
-  /// A question that is answered by returning, or by throwing the reason why the condition doesn't hold.
+  /// The effect of a condition that doesn't hold on its operation.
+  enum Refusal: Sendable {
+    case failure(any Error)
+    case cancellation
+
+    /// The failure of an operation because of a condition of this name.
+    static func reason(_ error: any Error, _ condition: String, _ operation: AsyncOperation) -> Refusal {
+      // The failed condition of another operation, which the closure awaited, is named already.
+      if let error = error as? OperationError, error.code == .conditionFailed { return .failure(error) }
+      return .failure(
+        OperationError(.conditionFailed, of: operation.displayName, condition: condition, underlying: [error]))
+    }
+  }
+
+  /// A question that is answered by the reason why the condition doesn't hold, or by nil.
   indirect enum Question: Sendable {
-    case atOnce(@Sendable (AsyncOperation) throws -> Void)
-    case later(@Sendable (AsyncOperation) async throws -> Void)
+    case atOnce(@Sendable (AsyncOperation) -> Refusal?)
+    case later(@Sendable (AsyncOperation) async -> Refusal?)
     case not(OperationCondition)
     case all([OperationCondition])
     case together([OperationCondition])
@@ -18,7 +32,7 @@ public struct OperationCondition: Sendable {
     case orCancelled(OperationCondition)
   }
 
-  /// The condition's name in a `ConditionFailure`.
+  /// The condition's name in the error `.conditionFailed`.
   public let name: String
   private let question: Question
   /// The categories that the operation has to itself while it executes.
@@ -36,7 +50,15 @@ public struct OperationCondition: Sendable {
   /// closure may be called again if the operation got another dependency meanwhile.
   public init(_ name: String, _ holds: @escaping @Sendable (AsyncOperation) async throws -> Bool) {
     self.init(
-      name, .later { operation in if try await !holds(operation) { throw ConditionFailure.Reason.doesNotHold } })
+      name,
+      .later { operation in
+        do {
+          if try await holds(operation) { return nil }
+          return .reason(OperationError(.doesNotHold, of: operation.displayName), name, operation)
+        } catch {
+          return .reason(error, name, operation)
+        }
+      })
   }
 
   /// Holds if `condition` doesn't.
@@ -75,7 +97,7 @@ public struct OperationCondition: Sendable {
 
   private static let notCombined = "a mutual exclusion can be neither negated nor one of several to choose from"
 
-  /// This condition, except that it cancels an operation that it stops, which then has no `ConditionFailure`.
+  /// This condition, except that it cancels an operation that it stops, which then has no error.
   public func orCancelled() -> OperationCondition {
     OperationCondition(name, .orCancelled(self), categories: categories)
   }
@@ -106,18 +128,20 @@ public struct OperationCondition: Sendable {
   /// With `ignoringCancellations`, such a cancellation cancels this operation too, without an error, unless another
   /// dependency has failed.
   public static func noFailedDependencies(ignoringCancellations: Bool) -> OperationCondition {
-    OperationCondition(
-      "no failed dependencies",
+    let name = "no failed dependencies"
+    return OperationCondition(
+      name,
       .atOnce { operation in
-        var isAnyCancelled = false
+        var refusal: Refusal?
         for dependency in operation.dependencies {
           guard let cause = dependency.failureOrCancellation else { continue }
           guard ignoringCancellations, cause is CancellationError else {
-            throw DependencyFailure(dependency: AsyncOperation.displayName(of: dependency), cause: cause)
+            let error = OperationError(dependency: AsyncOperation.displayName(of: dependency), cause: cause)
+            return .reason(error, name, operation)
           }
-          isAnyCancelled = true
+          refusal = .cancellation
         }
-        if isAnyCancelled { throw QuietRefusal() }
+        return refusal
       })
   }
 
@@ -154,127 +178,63 @@ public struct OperationCondition: Sendable {
     }
   }
 
-  /// Returns if the condition holds; otherwise throws an error that names the condition.
-  func check(_ operation: AsyncOperation) async throws {
-    do { try await answer(operation) } catch { throw failure(of: operation, error) }
-  }
-
-  /// As `check`, for a condition that is answered at once.
-  func checkAtOnce(_ operation: AsyncOperation) throws {
-    do { try answerAtOnce(operation) } catch { throw failure(of: operation, error) }
-  }
-
-  private func answer(_ operation: AsyncOperation) async throws {
+  /// The reason why the condition doesn't hold, or nil if it does.
+  func refusal(of operation: AsyncOperation) async -> Refusal? {
     switch question {
-    case .atOnce(let ask): try ask(operation)
-    case .later(let ask): try await ask(operation)
+    case .atOnce(let ask): return ask(operation)
+    case .later(let ask): return await ask(operation)
     case .not(let condition):
-      if (try? await condition.answer(operation)) != nil { throw ConditionFailure.Reason.holds }
-    case .all(let conditions): for condition in conditions { try await condition.check(operation) }
+      return await condition.refusal(of: operation) == nil ? unmet(.oppositeHolds, operation) : nil
+    case .all(let conditions): return await conditions.refusal(of: operation)
     case .together(let conditions):
-      try await withThrowingTaskGroup { group in
-        for condition in conditions { group.addTask { try await condition.check(operation) } }
-        for try await () in group {}
+      return await withTaskGroup { group in
+        for condition in conditions { group.addTask { await condition.refusal(of: operation) } }
+        for await case let refusal? in group {
+          group.cancelAll()
+          return refusal
+        }
+        return nil
       }
     case .any(let conditions):
-      for condition in conditions where (try? await condition.answer(operation)) != nil { return }
-      throw ConditionFailure.Reason.noneHolds
-    case .orCancelled(let condition):
-      do { try await condition.answer(operation) } catch { throw QuietRefusal() }
+      for condition in conditions where await condition.refusal(of: operation) == nil { return nil }
+      return unmet(.noneHolds, operation)
+    case .orCancelled(let condition): return await condition.refusal(of: operation) == nil ? nil : .cancellation
     }
   }
 
-  private func answerAtOnce(_ operation: AsyncOperation) throws {
+  /// As `refusal(of:)`, for a condition that is answered at once.
+  func refusalAtOnce(of operation: AsyncOperation) -> Refusal? {
     switch question {
-    case .atOnce(let ask): try ask(operation)
+    case .atOnce(let ask): return ask(operation)
     case .later: programmerError("\(name) is answered later")
     case .not(let condition):
-      if (try? condition.answerAtOnce(operation)) != nil { throw ConditionFailure.Reason.holds }
-    case .all(let conditions), .together(let conditions):
-      for condition in conditions { try condition.checkAtOnce(operation) }
+      return condition.refusalAtOnce(of: operation) == nil ? unmet(.oppositeHolds, operation) : nil
+    case .all(let conditions), .together(let conditions): return conditions.refusalAtOnce(of: operation)
     case .any(let conditions):
-      for condition in conditions where (try? condition.answerAtOnce(operation)) != nil { return }
-      throw ConditionFailure.Reason.noneHolds
-    case .orCancelled(let condition):
-      do { try condition.answerAtOnce(operation) } catch { throw QuietRefusal() }
+      for condition in conditions where condition.refusalAtOnce(of: operation) == nil { return nil }
+      return unmet(.noneHolds, operation)
+    case .orCancelled(let condition): return condition.refusalAtOnce(of: operation) == nil ? nil : .cancellation
     }
   }
 
-  private func failure(of operation: AsyncOperation, _ error: any Error) -> any Error {
-    switch error {
-    // A condition within `.all` has been named already, and so has a source without a value.
-    case is ConditionFailure, is SourceFailure, is QuietRefusal: error
-    default: ConditionFailure(operation: operation.displayName, condition: name, reason: error)
-    }
+  private func unmet(_ code: OperationError.Code, _ operation: AsyncOperation) -> Refusal {
+    .reason(OperationError(code, of: operation.displayName), name, operation)
   }
 }
 
-/// An operation finished without executing because one of its conditions did not hold.
-public struct ConditionFailure: Error, CustomStringConvertible {
-  /// The reason for the failure of a condition that threw no error of its own.
-  public enum Reason: Error, Equatable, CustomStringConvertible {
-    /// The condition's closure returned false.
-    case doesNotHold
-    /// The condition is the negation of one that holds.
-    case holds
-    /// No condition of several holds.
-    case noneHolds
-
-    /// A few words.
-    public var description: String {
-      switch self {
-      case .doesNotHold: "it does not hold"
-      case .holds: "its opposite holds"
-      case .noneHolds: "none of them holds"
-      }
-    }
+extension [OperationCondition] {
+  /// The first refusal; the conditions after it are not evaluated.
+  func refusal(of operation: AsyncOperation) async -> OperationCondition.Refusal? {
+    for condition in self { if let refusal = await condition.refusal(of: operation) { return refusal } }
+    return nil
   }
 
-  /// The operation's name, or the name of its class.
-  public let operation: String
-  /// The name of the condition.
-  public let condition: String
-  /// The error thrown by the condition, or a `Reason`.
-  public let reason: any Error
-
-  /// Makes the error for an operation of this name.
-  public init(operation: String, condition: String, reason: any Error) {
-    self.operation = operation
-    self.condition = condition
-    self.reason = reason
-  }
-
-  /// One sentence.
-  public var description: String { "\(operation) did not execute: \(condition): \(words(of: reason))" }
-}
-
-/// The reason why `noFailedDependencies` does not hold: the first failure, however many dependencies lie between.
-///
-/// A failure that a dependency has only because of one of its own dependencies is not wrapped again: its cause is taken
-/// over, one step further away. So the failures at the end of a long chain are as short as the failure of the first
-/// stopped operation.
-public struct DependencyFailure: Error, CustomStringConvertible {
-  /// The name of the operation that failed first, or the name of its class.
-  public let dependency: String
-  /// The failure of that operation; never a failure because of a dependency.
-  public let cause: any Error
-  /// The number of dependencies and groups on the way to that operation; 1 for a direct dependency.
-  public let steps: Int
-
-  /// Makes the error for a failed dependency of this name, or takes over the origin of `cause`.
-  public init(dependency: String, cause: any Error) {
-    let origin = FailureOrigin(of: cause, in: dependency)
-    (self.dependency, self.cause, steps) = (origin.operation, origin.error, origin.steps + 1)
-  }
-
-  /// A few words.
-  public var description: String {
-    FailureOrigin(dependency, cause, steps - 1).sentence(words(of: cause))
+  /// As `refusal(of:)`, for conditions that are answered at once.
+  func refusalAtOnce(of operation: AsyncOperation) -> OperationCondition.Refusal? {
+    for condition in self { if let refusal = condition.refusalAtOnce(of: operation) { return refusal } }
+    return nil
   }
 }
-
-/// Thrown when a condition cancels an operation instead of failing it.
-struct QuietRefusal: Error {}
 
 extension Operation {
   /// The reason why a finished operation did not do its work; for other classes, only a cancellation is known.
@@ -282,9 +242,4 @@ extension Operation {
     if let operation = self as? AsyncOperation { return operation.failure }
     return isCancelled ? CancellationError() : nil
   }
-}
-
-/// Carries the error of a source to the operation that receives from it and fails with the same error.
-struct SourceFailure: Error {
-  let cause: any Error
 }

@@ -1,26 +1,7 @@
 import Foundation
 
-/// An operation executed for longer than it was allowed to, and was cancelled.
-public struct TimedOut: Error, Equatable, CustomStringConvertible {
-  /// The operation's name, or the name of its class.
-  public let operation: String
-  /// The time limit.
-  public let limit: Duration
-
-  /// Makes the error for an operation of this name.
-  public init(operation: String, limit: Duration) {
-    self.operation = operation
-    self.limit = limit
-  }
-
-  /// One sentence.
-  public var description: String {
-    "\(operation) was cancelled because it executed for longer than \(limit)"
-  }
-}
-
 extension AsyncOperation {
-  /// Cancels the operation with a `TimedOut` error once it has executed for `duration`; the last limit counts.
+  /// Cancels the operation with the error `.timedOut` once it has executed for `duration`; the last limit counts.
   ///
   /// The time before the operation executes is not counted. To be set before the operation executes; a negative limit
   /// is a programmer error. The operation ends when it responds to the cancellation, which is up to its `didCancel`.
@@ -29,12 +10,12 @@ extension AsyncOperation {
     parts.sideState.setLimit { operation in
       clock.schedule(after: duration) { [weak operation] in
         guard let operation else { return }
-        operation.cancel(with: TimedOut(operation: operation.displayName, limit: duration))
+        operation.cancel(with: OperationError(.timedOut, of: operation.displayName, limit: duration))
       }
     }
   }
 
-  /// Cancels the operation with a `TimedOut` error if it executes at `date`; the last limit counts.
+  /// Cancels the operation with the error `.timedOut` if it executes at `date`; the last limit counts.
   ///
   /// `date` is a time of the system's clock. To be set before the operation executes. If the date has passed when the
   /// operation begins, it is cancelled at once. A date more than a billion seconds away counts as a billion seconds
@@ -45,7 +26,7 @@ extension AsyncOperation {
       let duration = Duration.seconds(min(1e9, max(0, date.timeIntervalSinceNow)))
       return clock.schedule(after: duration) { [weak operation] in
         guard let operation else { return }
-        operation.cancel(with: TimedOut(operation: operation.displayName, limit: duration))
+        operation.cancel(with: OperationError(.timedOut, of: operation.displayName, limit: duration))
       }
     }
   }

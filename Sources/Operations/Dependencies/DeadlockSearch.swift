@@ -148,12 +148,12 @@ extension DeadlockSearch {
 }
 
 extension DependencyGraph {
-  /// Refuses a dependency of `operation` that would make a group and one of its children wait for each other.
+  /// A path on which a group and one of its children would wait for each other if `operation` got this dependency.
   ///
   /// Called under the lock, when one of the operations has to do with a group; only short paths are searched.
-  static func refuseWaitForGroup(
-    _ operation: AsyncOperation, on dependency: AsyncOperation, _ contents: Contents, _ effects: inout DeferredEffects
-  ) throws(DependencyRanks.Cycle) {
+  static func cycleThroughGroup(
+    _ operation: AsyncOperation, _ dependency: AsyncOperation, _ contents: Contents, _ effects: inout DeferredEffects
+  ) -> [Operation]? {
     var search = DeadlockSearch(contents, budget: DeadlockSearch.shortBudget)
     let groups = sequence(first: operation) { $0.parts.existingSideState?.group }.dropFirst().map { $0 }
     let isGoal = { (event: DeadlockSearch.Event) in
@@ -162,13 +162,11 @@ extension DependencyGraph {
     let first = DeadlockSearch.Event.end(dependency)
     let path = isGoal(first) ? [dependency] : search.path(from: [first], to: isGoal)
     effects.release(search.visited + groups)
-    if let path {
-      throw DependencyRanks.Cycle(operations: [operation] + path + (path.last === operation ? [] : [operation]))
-    }
+    return path.map { [operation] + $0 + ($0.last === operation ? [] : [operation]) }
   }
 
   /// A path on which a group and one of `children`, which are to be added to it, would wait for each other.
-  static func cycle(of group: AsyncOperation, with children: [AsyncOperation]) -> DependencyCycle? {
+  static func cycle(of group: AsyncOperation, with children: [AsyncOperation]) -> [Operation]? {
     change { contents, effects in
       contents.mayDeadlock = true
       group.parts.node.touchesGroup = true
@@ -188,17 +186,17 @@ extension DependencyGraph {
       }
       // A group in itself, or in a group that it contains.
       if let child = children.first(where: { $0.parts.node.hasChildren && isAround($0) }) {
-        return DependencyCycle([group] + groups.items.prefix { $0 !== child }.reversed().dropLast() + [child, group])
+        return [group] + groups.items.prefix { $0 !== child }.reversed().dropLast() + [child, group]
       }
       if let path = search.path(
         from: linked.map(DeadlockSearch.Event.start), to: { event in event.kind == .end && isAround(event.operation) })
       {
-        return DependencyCycle([group] + path)
+        return [group] + path
       }
       guard group.parts.has(.isLinked) else { return nil }
       let isChild = Set(children.map(ObjectIdentifier.init))
       let path = search.path(from: [.start(group)]) { isChild.contains(ObjectIdentifier($0.operation)) }
-      return path.map { DependencyCycle($0 + [group]) }
+      return path.map { $0 + [group] }
     }
   }
 
@@ -237,31 +235,10 @@ extension DependencyGraph {
       }
       guard let cycle, let victim else { return }
       effects.actions.append {
-        victim.cancel(with: OperationDeadlock(cycle, cancelled: victim))
+        victim.cancel(with: OperationError(.deadlock, of: victim.displayName, names: cycle.map(\.displayName)))
         // There may be other deadlocks.
         breakDeadlock(of: events)
       }
     }
-  }
-}
-
-/// Operations waited for each other indefinitely; one of them was cancelled, so that the others continue.
-///
-/// Found in three cases: a group takes part, which ends after its children; an executing operation has a category to
-/// itself that another operation waits for; a condition or the task of a `TaskOperation` waits for an operation.
-public struct OperationDeadlock: Error, Equatable, CustomStringConvertible {
-  /// The names of the operations, each waiting for the next; the last is the first again.
-  public let path: [String]
-  /// The name of the operation that was cancelled.
-  public let cancelled: String
-
-  init(_ operations: [AsyncOperation], cancelled: AsyncOperation) {
-    path = operations.map(\.displayName)
-    self.cancelled = cancelled.displayName
-  }
-
-  /// One sentence with the path.
-  public var description: String {
-    "\(cancelled) was cancelled because these wait for each other: \(path.joined(separator: " -> "))"
   }
 }

@@ -1,24 +1,7 @@
 import Foundation
 
-/// A dependency that would make operations wait for each other indefinitely; it was not added.
-public struct DependencyCycle: Error, Equatable, CustomStringConvertible {
-  /// The names of the operations, each depending on the next; the last is the first again.
-  public let path: [String]
-
-  /// Makes the error of a cycle through operations of these names; the last is the first again.
-  public init(path: [String]) { self.path = path }
-
-  init(_ operations: [Operation]) { path = operations.map(AsyncOperation.displayName) }
-
-  /// One sentence with the path, as in `a -> b -> a`; the middle of a very long path is left out.
-  public var description: String {
-    let isLong = path.count > 12
-    let shown = isLong ? path.prefix(4) + ["… \(path.count - 7) more …"] + path.suffix(3) : path[...]
-    return "the dependency would close a cycle in which nothing can start: \(shown.joined(separator: " -> "))"
-  }
-}
-
-extension DependencyCycle {
+/// Searches for cycles of dependencies, through operations of any class.
+enum DependencyCycle {
   /// A path from `start` to `goal` along dependencies of any class: the operations on it, both ends included.
   static func path(from start: Operation, to goal: Operation) -> [Operation]? {
     var reachedFrom: [ObjectIdentifier: Operation] = [:]
@@ -43,10 +26,10 @@ extension DependencyCycle {
     return nil
   }
 
-  /// A cycle that can be reached from `operations`.
+  /// A cycle that can be reached from `operations`; the last operation is the first again.
   ///
   /// `descend` decides whether to search the dependencies of an operation.
-  static func find(from operations: [Operation], descend: (Operation) -> Bool) -> DependencyCycle? {
+  static func find(from operations: [Operation], descend: (Operation) -> Bool) -> [Operation]? {
     var isOnPath: Set<ObjectIdentifier> = []
     var isDone: Set<ObjectIdentifier> = []
     for operation in operations where !isDone.contains(ObjectIdentifier(operation)) {
@@ -63,8 +46,7 @@ extension DependencyCycle {
         path[path.count - 1].rest.removeFirst()
         let id = ObjectIdentifier(next)
         if isOnPath.contains(id) {
-          let cycle = path.map(\.operation).drop { $0 !== next }
-          return DependencyCycle(cycle + [next])
+          return path.map(\.operation).drop { $0 !== next } + [next]
         }
         guard !isDone.contains(id), descend(next) else { continue }
         path.append((next, next.dependencies[...]))

@@ -35,12 +35,10 @@ enum DependencyGraph {
 
   /// Changes the graph under its lock, and then carries out the effects of the change.
   @discardableResult
-  static func change<Answer, Failure: Error>(
-    _ body: (inout Contents, inout DeferredEffects) throws(Failure) -> Answer
-  ) throws(Failure) -> Answer {
+  static func change<Answer>(_ body: (inout Contents, inout DeferredEffects) -> Answer) -> Answer {
     var effects = DeferredEffects()
-    let answer = try contents.withLock { contents throws(Failure) in
-      let answer = try body(&contents, &effects)
+    let answer = contents.withLock { contents in
+      let answer = body(&contents, &effects)
       effects.close()
       return answer
     }
@@ -50,47 +48,46 @@ enum DependencyGraph {
 
   // MARK: Links
 
-  static func link(_ operation: AsyncOperation, to dependency: Operation) throws(DependencyCycle) {
-    guard operation !== dependency else { throw DependencyCycle([operation, operation]) }
+  static func link(_ operation: AsyncOperation, to dependency: Operation) throws(OperationError) {
+    guard operation !== dependency else { throw OperationError(cycle: [operation, operation]) }
     let asynchronous = dependency as? AsyncOperation
     let isFinished = asynchronous == nil && dependency.isFinished
     let isThrough = asynchronous == nil && !dependency.dependencies.isEmpty
     if isThrough || asynchronous != nil && contents.withLock({ $0.throughForeign > 0 }),
       let path = DependencyCycle.path(from: dependency, to: operation)
     {
-      throw DependencyCycle([operation] + path)
+      throw OperationError(cycle: [operation] + path)
     }
-    do throws(DependencyRanks.Cycle) {
-      try change { contents, effects throws(DependencyRanks.Cycle) in
-        let node = operation.parts.node
-        guard operation.state < .executing, operation.parts.existingSideState?.gate.isStartDeferred != true,
-          !node.upstream.contains(dependency)
-        else { return }
-        operation.parts.set(.isLinked)
-        if let asynchronous {
-          if !asynchronous.parts.set(.isLinked).isFinished {
-            // A cycle is refused before anything is changed. The node is bound first: the thread sanitizer takes a
-            // change through `parts` for a change of the operation.
-            let other = asynchronous.parts.node
-            if node.touchesGroup || other.touchesGroup {
-              node.touchesGroup = true
-              try refuseWaitForGroup(operation, on: asynchronous, contents, &effects)
-            }
-            try contents.order.link(operation, to: asynchronous)
-            other.dependents.append(node)
-            addWait(node, operation, &effects)
+    // The names of a cycle are read outside the lock.
+    let cycle = change { contents, effects -> [Operation]? in
+      let node = operation.parts.node
+      guard operation.state < .executing, operation.parts.existingSideState?.gate.isStartDeferred != true,
+        !node.upstream.contains(dependency)
+      else { return nil }
+      operation.parts.set(.isLinked)
+      if let asynchronous {
+        if !asynchronous.parts.set(.isLinked).isFinished {
+          // A cycle is refused before anything is changed. The node is bound first: the thread sanitizer takes a
+          // change through `parts` for a change of the operation.
+          let other = asynchronous.parts.node
+          if node.touchesGroup || other.touchesGroup {
+            node.touchesGroup = true
+            if let path = cycleThroughGroup(operation, asynchronous, contents, &effects) { return path }
           }
-        } else if !isFinished {
-          contents.countForeign(isThrough, 1)
-          node.foreign[ObjectIdentifier(dependency)] = isThrough
-          effects.actions.append { dependency.whenFinished { foreignHasFinished(dependency, node) } }
+          if let path = contents.order.link(operation, to: asynchronous) { return path }
+          other.dependents.append(node)
           addWait(node, operation, &effects)
         }
-        node.upstream.append(dependency)
+      } else if !isFinished {
+        contents.countForeign(isThrough, 1)
+        node.foreign[ObjectIdentifier(dependency)] = isThrough
+        effects.actions.append { dependency.whenFinished { foreignHasFinished(dependency, node) } }
+        addWait(node, operation, &effects)
       }
-    } catch {
-      throw DependencyCycle(error.operations)
+      node.upstream.append(dependency)
+      return nil
     }
+    if let cycle { throw OperationError(cycle: cycle) }
   }
 
   static func unlink(_ operation: AsyncOperation, from dependency: Operation) {
@@ -214,7 +211,7 @@ enum DependencyGraph {
 
 extension AsyncOperation {
   /// As `addDependency(_:)`, except that a cycle is thrown, with nothing changed, instead of stopping the program.
-  public final func addDependencyOrThrow(_ operation: Operation) throws(DependencyCycle) {
+  public final func addDependencyOrThrow(_ operation: Operation) throws(OperationError) {
     try DependencyGraph.link(self, to: operation)
   }
 

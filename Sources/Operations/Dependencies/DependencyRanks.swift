@@ -5,41 +5,39 @@ import Foundation
 /// In a graph that is built from either end, no node ever has to move; otherwise only the nodes between the two ranks
 /// are visited.
 struct DependencyRanks {
-  /// A cycle that a link would close: each operation depends on the next, the last is the first again.
-  struct Cycle: Error {
-    // The names are read outside the lock.
-    let operations: [Operation]
-  }
-
   private var lowest = 0
   private var highest = 0
 
   /// Ranks the node of `upper` below the node of `lower`, which depends on it, and moves other nodes if necessary.
-  mutating func link(_ lower: AsyncOperation, to upper: AsyncOperation) throws(Cycle) {
+  ///
+  /// Returns the cycle that the link would close, with nothing changed: each operation depends on the next, the last is
+  /// the first again.
+  mutating func link(_ lower: AsyncOperation, to upper: AsyncOperation) -> [Operation]? {
     let (dependent, dependency) = (lower.parts.node, upper.parts.node)
     guard let highRank = dependency.rank else {
       dependency.rank = dependent.rank == nil ? above() : below()
       if dependent.rank == nil { dependent.rank = above() }
-      return
+      return nil
     }
-    if let rank = dependent.rank, rank > highRank { return }
+    if let rank = dependent.rank, rank > highRank { return nil }
     guard let lowRank = dependent.rank, !dependent.dependents.isEmpty else {
       dependent.rank = above()
-      return
+      return nil
     }
     guard dependency.unfinished > dependency.foreign.count else {
       dependency.rank = below()
-      return
+      return nil
     }
     let after: [DependencyNode]
     switch reach(from: dependent, upTo: highRank, goal: dependency) {
     case .nodes(let nodes): after = nodes
-    case .path(let path): throw Cycle(operations: [lower, upper] + path + [lower])
+    case .path(let path): return [lower, upper] + path + [lower]
     }
     let before = back(from: upper, downTo: lowRank)
     let ranks = (before + after).compactMap(\.rank).sorted()
     let order = before.sorted { $0.rank ?? 0 < $1.rank ?? 0 } + after.sorted { $0.rank ?? 0 < $1.rank ?? 0 }
     for (node, rank) in zip(order, ranks) { node.rank = rank }
+    return nil
   }
 
   private mutating func above() -> Int {

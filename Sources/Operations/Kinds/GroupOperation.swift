@@ -19,7 +19,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   public enum ChildFailurePolicy: Sendable {
     /// No effect.
     case ignore
-    /// The other children run; then the group fails with a `GroupFailure`.
+    /// The other children run; then the group fails with the `OperationError` `.childrenFailed`.
     case finishThenFail
     /// The other children are cancelled, and the group fails when they have ended.
     case cancelOthers
@@ -36,8 +36,8 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     /// Whether the group's queue has started it, although it never executes.
     var isStarted = false
     /// The reason why its first children could not be added.
-    var refusal: DependencyCycle?
-    var failures: [GroupFailure.Child] = []
+    var refusal: OperationError?
+    var failures: [(name: String, failure: any Error)] = []
     /// The units completed by the children, including children that have ended.
     var completed: Int64 = 0
     var count: Int64 = 0
@@ -127,21 +127,21 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   }
 
   /// Adds a child; once the group has been cancelled, the child is cancelled at once.
-  public final func add(_ child: Operation) throws(GroupAddError) { try add([child]) }
+  public final func add(_ child: Operation) throws(OperationError) { try add([child]) }
 
   /// Adds children; throws, and adds none, if the group has finished or if there would be a deadlock.
   ///
   /// This covers a child that waits for the group, and a child that the group waits for.
-  public final func add(_ children: [Operation]) throws(GroupAddError) {
+  public final func add(_ children: [Operation]) throws(OperationError) {
     let phase = try adopt(children)
     switch phase {
-    case .over: throw .groupHasFinished
+    case .over: throw OperationError(.groupHasFinished, of: displayName)
     case .collecting: break
     case .executing:
       defer { leave() }
       do { try feed(children) } catch {
         disown(children)
-        throw .cycle(error)
+        throw error
       }
     case .ending:
       end(children)
@@ -149,9 +149,9 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     }
   }
 
-  private func adopt(_ children: [Operation]) throws(GroupAddError) -> Phase {
+  private func adopt(_ children: [Operation]) throws(OperationError) -> Phase {
     let ours = children.compactMap { $0 as? AsyncOperation }
-    if !ours.isEmpty, let cycle = DependencyGraph.cycle(of: self, with: ours) { throw .cycle(cycle) }
+    if !ours.isEmpty, let cycle = DependencyGraph.cycle(of: self, with: ours) { throw OperationError(cycle: cycle) }
     let phase = groupState.withLock { state -> Phase in
       guard state.phase != .over else { return .over }
       for child in children { state.children.append(Child(child)) }
@@ -171,7 +171,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   private func breakDeadlock() { DependencyGraph.breakDeadlock(of: [.end(self)]) }
 
-  private func feed(_ added: [Operation]) throws(DependencyCycle) {
+  private func feed(_ added: [Operation]) throws(OperationError) {
     guard let feeder else { programmerError("a group that executes has a feeder") }
     // Adopted while another child is unfinished, so that the group can't finish.
     let sources = Self.takenAlong(by: added, \.isSource)
@@ -221,7 +221,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
       // A cancelled or failed child keeps its last reported progress.
       if failure == nil { state.completed += Self.share - ended.completed }
       guard let failure, !(failure is CancellationError) else { return false }
-      if policy != .ignore { state.failures.append(GroupFailure.Child(name: name, failure: failure)) }
+      if policy != .ignore { state.failures.append((name, failure)) }
       guard policy == .cancelOthers, !state.isStopping else { return false }
       state.isStopping = true
       return true
@@ -239,8 +239,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
       guard state.unfinished == 0 else { return nil }
       let phase = state.phase
       if phase == .executing { state.phase = .over }
-      let failure = state.failures.isEmpty ? nil : GroupFailure(children: state.failures)
-      return (phase, state.isStarted, state.refusal ?? failure)
+      return (phase, state.isStarted, state.refusal ?? OperationError(children: state.failures))
     }
     guard let (phase, isStarted, failure) = last else { return }
     // In a deep nest, the end of one group ends the next.
@@ -381,88 +380,4 @@ extension GroupOperation: ParentOperation {
   package final var unfinishedChildren: [Operation] { children }
   package final var toleratesFailures: Bool { policy == .ignore }
   package final func isAttempt(_ child: Operation) -> Bool { false }
-}
-
-/// Children of a group failed.
-public struct GroupFailure: Error, CustomStringConvertible {
-  /// One child that failed.
-  public struct Child: Sendable {
-    /// The child's name, or the name of its class.
-    public let name: String
-    /// The child's failure.
-    public let failure: any Error
-
-    /// Makes a child from its name and its failure.
-    public init(name: String, failure: any Error) {
-      self.name = name
-      self.failure = failure
-    }
-  }
-
-  /// The children that failed, in the order of their ends; at least one.
-  public var children: [Child] { contents.children }
-
-  private let contents: Contents
-  /// The origin of the first child's failure; nil if no child failed.
-  let origin: FailureOrigin?
-  /// Whether a child, or a child of it, has failed because of a dependency.
-  let isLedByDependency: Bool
-
-  /// Makes the failure of a group from its failed children.
-  public init(children: [Child]) {
-    contents = Contents(children)
-    origin = children.first.map { FailureOrigin(of: $0) }
-    isLedByDependency = children.contains { FailureOrigin.isLedByDependency($0.failure) }
-  }
-
-  /// One sentence, which names the first child and, if that is a group, the origin of its failure.
-  public var description: String {
-    guard let first = children.first, let inner = first.failure as? GroupFailure else { return sentence }
-    return "\(first.name) failed: \(inner.sentence)\(others)"
-  }
-
-  private var sentence: String {
-    origin.map { "\($0.sentence(line(of: $0.error)))\(others)" } ?? "no child failed"
-  }
-
-  private var others: String { children.count > 1 ? " (and \(children.count - 1) more)" : "" }
-
-  /// The children; nested groups are freed one by one, because recursion would overflow the stack.
-  private final class Contents: @unchecked Sendable {
-    // Safe: changed only by the holder of the only reference.
-    var children: [Child]
-
-    init(_ children: [Child]) { self.children = children }
-
-    deinit {
-      var pile = children
-      children = []
-      while !pile.isEmpty {
-        guard var inner = Self.contents(of: pile.removeLast()), isKnownUniquelyReferenced(&inner) else { continue }
-        pile += inner.children
-        inner.children = []
-      }
-    }
-
-    /// The contents of a failed inner group; `child` is released on return.
-    private static func contents(of child: consuming Child) -> Contents? {
-      (child.failure as? GroupFailure)?.contents
-    }
-  }
-}
-
-/// The reason why children could not be added to a group.
-public enum GroupAddError: Error, CustomStringConvertible {
-  /// The group has finished and accepts no more children.
-  case groupHasFinished
-  /// The children would wait for each other indefinitely.
-  case cycle(DependencyCycle)
-
-  /// One sentence.
-  public var description: String {
-    switch self {
-    case .groupHasFinished: "the group has finished, and takes no more children"
-    case .cycle(let cycle): cycle.description
-    }
-  }
 }

@@ -17,7 +17,7 @@ public final class ResultGroup<Value: Sendable>: ResultOperation<[Value]>, @unch
   ///
   /// - Parameters:
   ///   - width: The maximum number of children that execute at the same time.
-  ///   - policy: The effect of a child's failure, with which the group fails with a `GroupFailure`. If failures are
+  ///   - policy: The effect of a child's failure, with which the group fails with `.childrenFailed`. If failures are
   ///     ignored, the value consists of the values of the other children.
   ///   - children: Operations that are in no queue; their values come in this order, whatever the order of their ends.
   public init(
@@ -57,7 +57,7 @@ public final class ResultGroup<Value: Sendable>: ResultOperation<[Value]>, @unch
       case .success(let value): values.append(value)
       // For the group, a child that was cancelled on its own has not failed.
       case .failure(let error): if policy != .ignore { return .failure(error) }
-      case nil: return .failure(MissingResult(operation: child.displayName))
+      case nil: return .failure(OperationError(.missingResult, of: child.displayName))
       }
     }
     return .success(values)

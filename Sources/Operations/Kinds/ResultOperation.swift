@@ -4,7 +4,7 @@ import Foundation
 ///
 /// The operation has a result once it has finished, and calls each handler once with it. If it was cancelled without
 /// giving a result, the result is a `CancellationError`, or the error passed to `cancel(with:)`; if only `finish()` was
-/// called, the result is `MissingResult`.
+/// called, the result is the `OperationError` `.missingResult`.
 open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendable {
   /// The result passed to a handler.
   public typealias Outcome = Result<Success, any Error>
@@ -81,6 +81,19 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
     whenDone { result in queue.async { handler(result) } }
   }
 
+  /// Calls `handler` once with this operation and its result, on `queue`.
+  ///
+  /// The operation retains `handler` until it has finished, and passes itself so that `handler` need not capture it.
+  public final func result(
+    on queue: DispatchQueue = .main, _ handler: @escaping @Sendable (ResultOperation, Outcome) -> Void
+  ) {
+    whenDone { [weak self] result in
+      // A freed operation has no end.
+      guard let self else { return }
+      queue.async { handler(self, result) }
+    }
+  }
+
   package final override func operationDidFinish() {
     let (outcome, handlers) = outcomeState.withLock { state in
       guard case .open(let given, let handlers) = state else {
@@ -98,7 +111,7 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
     let given: Outcome? = if case .outcome(let outcome) = given { outcome } else { nil }
     if let given, case .success = given { return given }
     if isCancelled, let error = parts.existingSideState?.errors.cancellation { return .failure(error) }
-    return given ?? .failure(isCancelled ? CancellationError() : MissingResult(operation: displayName))
+    return given ?? .failure(isCancelled ? CancellationError() : OperationError(.missingResult, of: displayName))
   }
 
   package final override var claimedFailure: (any Error)? {
@@ -114,16 +127,4 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
     guard case .failure(let error) = outcome else { return nil }
     return error
   }
-}
-
-/// An operation finished without a result: a fault of its class, which called only `finish()`.
-public struct MissingResult: Error, CustomStringConvertible {
-  /// The operation's name, or the name of its class.
-  public let operation: String
-
-  /// Makes the error for an operation of this name.
-  public init(operation: String) { self.operation = operation }
-
-  /// One sentence with advice.
-  public var description: String { "\(operation) finished without a result; call finish(_:) with one" }
 }

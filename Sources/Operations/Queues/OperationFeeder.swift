@@ -95,7 +95,7 @@ public final class OperationFeeder: @unchecked Sendable {
   /// Adds an operation, which enters the queue when all its dependencies have finished.
   ///
   /// Throws, and adds nothing, if operations of other classes have been linked in a cycle that includes this operation.
-  public func add(_ operation: Operation) throws(DependencyCycle) {
+  public func add(_ operation: Operation) throws(OperationError) {
     guard let asynchronous = operation as? AsyncOperation, !asynchronous.parts.has(.hasSideState),
       !hasNotifier.load(ordering: .acquiring)
     else { return try add([operation]) }
@@ -116,14 +116,14 @@ public final class OperationFeeder: @unchecked Sendable {
   /// Adds operations; among the ready ones, the more urgent enter first, and equally urgent ones in array order.
   ///
   /// Throws, and adds nothing, if operations of other classes have been linked in a cycle that includes one of these.
-  public func add(_ operations: [Operation]) throws(DependencyCycle) {
+  public func add(_ operations: [Operation]) throws(OperationError) {
     guard hasNotifier.load(ordering: .acquiring), let notifier = notifier.withLock({ $0 }) else {
       return try enlist(operations)
     }
-    try notifier.notify(of: operations, addedTo: queue) { () throws(DependencyCycle) in try enlist(operations) }
+    try notifier.notify(of: operations, addedTo: queue) { () throws(OperationError) in try enlist(operations) }
   }
 
-  private func enlist(_ operations: [Operation]) throws(DependencyCycle) {
+  private func enlist(_ operations: [Operation]) throws(OperationError) {
     try refuseForeignCycle(operations)
     QueueEntryObserver.tell(operations, .queue(queue))
     let newcomers = operations.map(Newcomer.init)
@@ -237,7 +237,7 @@ public final class OperationFeeder: @unchecked Sendable {
   /// Called under the graph's lock.
   private var isEmpty: Bool { members.isEmpty && leaving.load(ordering: .sequentiallyConsistent) == 0 }
 
-  private func refuseForeignCycle(_ operations: [Operation]) throws(DependencyCycle) {
+  private func refuseForeignCycle(_ operations: [Operation]) throws(OperationError) {
     let strangers = operations.filter { !($0 is AsyncOperation) && !$0.dependencies.isEmpty }
     guard !strangers.isEmpty else { return }
     // Links between our operations are checked when they are made; only a link to another class can close a cycle here.
@@ -245,7 +245,7 @@ public final class OperationFeeder: @unchecked Sendable {
     let cycle = DependencyCycle.find(from: strangers) { operation in
       !operation.isFinished && (operation is AsyncOperation ? isMixed : !known.contains(ObjectIdentifier(operation)))
     }
-    if let cycle { throw cycle }
+    if let cycle { throw OperationError(cycle: cycle) }
   }
 
   // MARK: Entering

@@ -8,7 +8,7 @@ extension ResultOperation {
   /// Reading it starts nothing: add the operation to a queue, before or after. Any number of tasks may wait. Cancelling
   /// a waiting task ends its wait at once, with a `CancellationError`, and does not affect the operation, as with the
   /// `value` of a `Task`. A waiting task does not retain the operation. If the operation is freed before its end,
-  /// `OperationFreed` is thrown. A `TaskOperation` that waits for itself waits until it is cancelled.
+  /// the `OperationError` `.freed` is thrown. A `TaskOperation` that waits for itself waits until it is cancelled.
   public final var value: Success {
     consuming get async throws { try await value(cancellingOperation: false) }
   }

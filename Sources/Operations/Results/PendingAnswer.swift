@@ -43,7 +43,7 @@ final class PendingAnswer<Value: Sendable>: Sendable {
   }
 }
 
-/// The side of an answer that an operation retains; if it is freed with the operation, it gives `OperationFreed`.
+/// The side of an answer that an operation retains; if it is freed with the operation, it gives the error `.freed`.
 final class AnswerGiver<Value: Sendable>: Sendable {
   private let answer: PendingAnswer<Value>
   private let operation: String
@@ -53,19 +53,7 @@ final class AnswerGiver<Value: Sendable>: Sendable {
     self.operation = operation
   }
 
-  deinit { answer.give(.failure(OperationFreed(operation: operation))) }
+  deinit { answer.give(.failure(OperationError(.freed, of: operation))) }
 
   func give(_ answer: PendingAnswer<Value>.Answer) { self.answer.give(answer) }
-}
-
-/// A task waited for the end of an operation that was freed before: it was in no queue, or never started.
-public struct OperationFreed: Error, Equatable, CustomStringConvertible {
-  /// The operation's name, or the name of its class.
-  public let operation: String
-
-  /// Makes the error thrown by waiting for an operation of this name.
-  public init(operation: String) { self.operation = operation }
-
-  /// One sentence.
-  public var description: String { "\(operation) was freed before it had finished; keep it, or add it to a queue" }
 }

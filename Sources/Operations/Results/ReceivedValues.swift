@@ -14,13 +14,20 @@ extension AsyncOperation {
     addCondition(
       OperationCondition(
         text,
-        .atOnce { _ in
-          let values = try weakSources.map { source in
+        .atOnce { operation in
+          var values: [Value] = []
+          for source in weakSources {
             // Freed, or not finished, if the dependency was removed.
-            guard let outcome = source.operation?.outcome else { throw MissingResult(operation: source.name) }
-            do { return try outcome.get() } catch { throw SourceFailure(cause: error) }
+            guard let outcome = source.operation?.outcome else {
+              return .reason(OperationError(.missingResult, of: source.name), text, operation)
+            }
+            switch outcome {
+            case .success(let value): values.append(value)
+            case .failure(let error): return .failure(error)
+            }
           }
-          do { try body(values) } catch { throw SourceFailure(cause: error) }
+          do { try body(values) } catch { return .failure(error) }
+          return nil
         }))
   }
 }
@@ -44,7 +51,9 @@ private final class Parcel<Value: Sendable>: Sendable {
 
   /// Given away once, because the value may be large.
   func take(for operation: AsyncOperation) throws -> Value {
-    guard let value = value.withLock({ $0.take() }) else { throw MissingResult(operation: operation.displayName) }
+    guard let value = value.withLock({ $0.take() }) else {
+      throw OperationError(.missingResult, of: operation.displayName)
+    }
     return value
   }
 }
