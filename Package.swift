@@ -141,7 +141,7 @@ let package = Package(
       exclude: ["Recordings"]),
     tests("JobCluster", ["Support", "JobEngine", "JobModel", "Operations", "Processes", "Slurm"]),
     tests("JobFiles", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
-    tests("Reports", ["CZlib", "Support", "JobModel", "Operations", "Screen"], exclude: ["Goldens"]),
+    tests("Reports", ["CZlib", "Support", "JobFiles", "JobModel", "Operations", "Screen"], exclude: ["Goldens"]),
     tests("RunStore", ["Support", "Basics", "CSQLite", "JobModel", "store-probe"]),
     // A program for the store's tests to kill.
     .executableTarget(

@@ -58,6 +58,23 @@ extension EndedJob.Outcome {
   }
 }
 
+extension RecordedEnd {
+  /// Nil for a job that was skipped.
+  init?(_ row: EndedJob) {
+    let outcome: Outcome
+    switch row.outcome {
+    case .ok: outcome = .succeeded
+    case .upToDate, .restored: outcome = .notExecuted
+    case .failed, .allowed: outcome = .failed
+    case .cancelled: outcome = .cancelled
+    case .skipped: return nil
+    }
+    // Without inputs nothing shows whether the job's files have changed.
+    let work = row.inputs.flatMap { inputs in row.fingerprint.map { "\($0) \(inputs)" } }
+    self.init(run: row.run, outcome: outcome, took: row.took ?? .zero, attempts: max(1, row.attempts), work: work)
+  }
+}
+
 /// The process of an attempt that executes, or did when its run was killed.
 package struct AttemptProcess: Sendable, Equatable {
   package var job: JobID

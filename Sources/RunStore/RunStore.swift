@@ -188,6 +188,15 @@ package final class RunStore: Sendable {
     }
   }
 
+  /// The ends of each job in the runs of a job file with `jobs` jobs, the newest first; none if the store can't be read.
+  package func recordedEnds(ofFile file: String, jobs: Int) -> [String: [RecordedEnd]] {
+    // In some of the runs a job may be skipped or restored; of large graphs fewer runs are read.
+    let rows = (try? lastEnds(ofFile: file, runs: UsualTime.window * 2, max(50_000, 2 * jobs))) ?? []
+    var ends: [String: [RecordedEnd]] = [:]
+    for row in rows { if let end = RecordedEnd(row) { ends[row.name, default: []].append(end) } }
+    return ends
+  }
+
   /// The ends of all jobs of a run, in order of ending.
   package func ended(in run: RunEntry) throws(RunStoreError) -> [EndedJob] {
     try database.withLock { database throws(RunStoreError) in

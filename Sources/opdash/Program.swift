@@ -178,11 +178,12 @@ struct Program {
     guard case .graph(let graph) = plan.subject else {
       throw UsageError("\(plan.source) has a queue of its own: --dry-run can't tell what it would run")
     }
-    let earlier = (try? runOptions(plan, settings)).flatMap { EarlierRuns($0) }
+    let options = try? runOptions(plan, settings)
+    let earlier = options.flatMap { EarlierAttempts.known(ofFile: $0.origin.file, stateFolder: $0.stateFolder) }
     let restored = plan.resumption?.restored ?? [:]
     let mask = SecretMask(graph.secrets)
     let upToDate = UpToDateCheck.upToDate(
-      in: graph, restored: Set(restored.keys), earlier: { earlier?.newestAttempt(of: graph[$0]) },
+      in: graph, restored: Set(restored.keys), earlier: { earlier?.newest(of: graph[$0]) },
       values: { earlier?.values(of: graph[$0]) }
     ).mapValues { mask?.masked($0) ?? $0 }
     let lines = JobTable.rehearsal(
@@ -205,7 +206,7 @@ struct Program {
         guard let choice, choice.file != "-", !ForeignFile.isPassed(choice.file),
           let graph = try? parts.load(choice.file, environment, [:], { _ in })
         else { return [] }
-        return graph.masked.jobs.map { .init(text: $0.name, summary: JobTable.description($0)) }
+        return graph.masked.jobs.map { .init(text: $0.name, summary: JobSummary.description($0)) }
       },
       runs: {
         let store = environment.stateFolder(Settings()).flatMap { try? RunStore(folder: $0) }

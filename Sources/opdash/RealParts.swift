@@ -18,12 +18,12 @@ extension Program.Parts {
     },
     loadSettings: { path in try SettingsFile.load(path: path, SettingsFile.dashboards) },
     makeRun: { graph, options in
-      let earlier = EarlierRuns(options)
+      let earlier = EarlierAttempts.known(ofFile: options.origin.file, stateFolder: options.stateFolder)
       let known = earlier?.withUsualTimes(graph) ?? graph
       var wanted = JobQueueOptions(
         slots: options.slots, onFailure: options.onFailure, stateFolder: options.stateFolder,
         resumes: options.resumption?.run, restored: options.resumption?.restored ?? [:],
-        restoredInputs: options.resumption?.inputs ?? [:], earlier: { earlier?.newestAttempt(of: graph[$0]) })
+        restoredInputs: options.resumption?.inputs ?? [:], earlier: { earlier?.newest(of: graph[$0]) })
       wanted.earlierValues = { earlier?.values(of: graph[$0]) }
       wanted.canAsk = options.canAsk
       wanted.approved = options.approved

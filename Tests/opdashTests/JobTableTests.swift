@@ -1,3 +1,4 @@
+import JobFiles
 import JobModel
 import Testing
 
@@ -11,6 +12,15 @@ struct JobTableTests {
     }
     let graph = JobGraph(name: "x", jobs: [job("a", "./train", []), job("b", "true", [JobNeed(JobID(0))])])
     #expect(JobTable.list(graph) == ["a  ./train  (on slurm)", "b  true  (on slurm, needs a)"])
+  }
+
+  @Test func aJobOfFinallySaysWhenItRuns() throws {
+    let text = """
+      jobs: { a: ls }
+      finally: { page: { when: failed, run: ls }, clean: { needs: { page: finished }, run: ls } }
+      """
+    let graph = try JobFile.decode(Array(text.utf8), file: "a.yml", directory: "/w")
+    #expect(JobTable.list(graph).last == "clean  ls  (finally, needs page finished)")
   }
 
   private func shell(

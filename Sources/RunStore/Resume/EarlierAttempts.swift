@@ -36,6 +36,24 @@ package struct EarlierAttempts: Sendable {
     self.executing = executing
   }
 
+  /// The attempts of a job file's runs; nil without a file, or without a readable store in the folder.
+  package static func known(ofFile file: String?, stateFolder: String) -> EarlierAttempts? {
+    // The start of the run waits for it.
+    guard let file, let store = try? RunStore(folder: stateFolder, patience: .milliseconds(500)) else { return nil }
+    return try? EarlierAttempts(store, ofFile: file)
+  }
+
+  /// The graph with the usual time of each job; a service has none, because it runs as long as others need it.
+  package func withUsualTimes(_ graph: JobGraph) -> JobGraph {
+    let ends = file.map { store.recordedEnds(ofFile: $0, jobs: graph.jobs.count) } ?? [:]
+    guard !ends.isEmpty else { return graph }
+    var graph = graph
+    for (index, job) in graph.jobs.enumerated() where job.service == nil {
+      graph.jobs[index].usual = ends[job.name].flatMap { UsualTime($0) }
+    }
+    return graph
+  }
+
   /// The newest attempt of a job; nil if none is known.
   ///
   /// Reads the store, which may block; any thread may call it. A store that can't be read knows nothing.

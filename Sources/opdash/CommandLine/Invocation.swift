@@ -1,3 +1,4 @@
+import Reports
 import Session
 
 /// A parsed command line.

@@ -1,17 +1,15 @@
 import JobEngine
 import JobModel
+import Reports
 import Screen
 
 /// Jobs as lines of text: the output of `opdash list` and of a dry run.
 enum JobTable {
-  /// The columns of a description or a command, so that the needs can be seen.
-  private static let width = 60
-
   /// Each job's name, description (its work, if it has none) and needs, in the order of the file.
   static func list(_ graph: JobGraph) -> [String] {
     let width = nameWidth(graph, graph.jobs.indices.map(JobID.init))
-    let needs = NeedWords(graph)
-    return graph.jobs.map { row($0, width, needs, text: description($0)) }
+    let summary = JobSummary(graph)
+    return graph.jobs.map { row($0, width, summary, text: JobSummary.description($0)) }
   }
 
   /// The jobs that would run, in the order of their starts, and why others wouldn't; `all` includes jobs not asked for.
@@ -25,14 +23,14 @@ enum JobTable {
     let order = rehearsal.order.filter { upToDate[$0] == nil }
     let (runs, jobs) = (order.count, Format.count(all.jobs.count, "job"))
     let width = nameWidth(graph, order)
-    let needs = NeedWords(graph)
+    let summary = JobSummary(graph)
     let current = rehearsal.order.compactMap { id in upToDate[id].map { (graph[id].name, JobText.clean($0).text) } }
     let currentWords = current.isEmpty ? "" : ", \(current.count) \(StateClass.upToDate.word)"
     var lines = ["\(JobText.clean(graph.name)): \(runs) of \(jobs) would run\(currentWords), \(Format.slots(slots))"]
     for (index, id) in order.enumerated() {
       let number = String(index + 1)
       let pad = String(repeating: " ", count: String(runs).count - number.count)
-      lines.append("  \(pad)\(number)  \(row(graph[id], width, needs, text: work(graph[id].work)))")
+      lines.append("  \(pad)\(number)  \(row(graph[id], width, summary, text: JobSummary.work(graph[id].work)))")
     }
     lines += section("up to date:", current)
     let left = Set(rehearsal.skipped.map(\.job))
@@ -51,29 +49,8 @@ enum JobTable {
     return [title] + rows.map { "  \(padded($0.name, width))  \($0.reason)" }
   }
 
-  /// The job's work on one line: the beginning of its command, or its transfer.
-  static func work(_ work: JobWork) -> String {
-    switch work {
-    case .shell(let work): line(work.summary)
-    case .download(let work): JobText.clean("download \(work.url.maskedURL) to \(work.file)").text
-    case .upload(let work): JobText.clean("upload \(work.file) to \(work.url.maskedURL)").text
-    case .simulate(let work): "simulate \(DurationText.exact(work.duration))"
-    case .operation(let work): JobText.clean(work.className).text
-    }
-  }
-
-  /// A job's description; its work, if it has none.
-  static func description(_ job: Job) -> String { job.description.map { line($0) } ?? work(job.work) }
-
-  /// The beginning of a text's first line, and whether there is more.
-  private static func line(_ text: String) -> String {
-    let lines = text.split(whereSeparator: \.isNewline)
-    let first = Elision(isASCII: false).end(JobText.clean(String(lines.first ?? "")).text, to: width)
-    return first + (lines.count > 1 && !first.hasSuffix("…") ? " …" : "")
-  }
-
-  private static func row(_ job: Job, _ width: Int, _ needs: NeedWords, text: String) -> String {
-    "\(padded(JobText.clean(job.name).text, width))  \(text)\(needs.text(job))"
+  private static func row(_ job: Job, _ width: Int, _ summary: JobSummary, text: String) -> String {
+    "\(padded(JobText.clean(job.name).text, width))  \(text)\(summary.notes(job))"
   }
 
   /// Why a job does not run although every job that runs succeeds.

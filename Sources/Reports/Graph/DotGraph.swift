@@ -27,7 +27,7 @@ struct DotGraph {
   /// The kind, the work of the job, and the pools that it uses.
   private func tooltip(_ job: Job) -> String {
     let uses = job.uses.sorted { $0.key < $1.key }.map { ", uses \($0.value) of \($0.key)" }.joined()
-    return "\(job.work.kind): \(JobTable.description(job))\(uses)"
+    return "\(job.work.kind): \(JobSummary.description(job))\(uses)"
   }
 
   /// Nil for the kind that most jobs have.

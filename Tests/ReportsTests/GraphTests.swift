@@ -4,7 +4,7 @@ import JobModel
 import Support
 import Testing
 
-@testable import opdash
+@testable import Reports
 
 /// What `opdash graph` prints.
 struct GraphTests {
@@ -197,7 +197,6 @@ struct GraphTests {
         └─ clean  shell  (finally, needs page finished)
 
         """)
-    #expect(JobTable.list(try whole).last == "clean     ls  (finally, needs page finished)")
   }
 
   @Test func theJobsOfFinallyStandInABoxOfTheirOwn() throws {

@@ -1,7 +1,7 @@
 import JobModel
 
 /// How `opdash graph` writes the graph.
-enum GraphFormat: String, CaseIterable {
+package enum GraphFormat: String, CaseIterable {
   /// A tree for a person.
   case text
   /// The language of Graphviz.
@@ -9,7 +9,7 @@ enum GraphFormat: String, CaseIterable {
   case mermaid
 
   /// The graph with a line feed at its end; `width` cuts the lines of the tree.
-  func text(of graph: JobGraph, isASCII: Bool, width: Int?) -> String {
+  package func text(of graph: JobGraph, isASCII: Bool, width: Int?) -> String {
     switch self {
     case .text: GraphTree(graph, isASCII: isASCII, width: width).text
     case .dot: DotGraph(graph: graph).text

@@ -10,7 +10,7 @@ struct GraphTree {
   static let depth = 20
 
   private let graph: JobGraph
-  private let words: NeedWords
+  private let summary: JobSummary
   private let isASCII: Bool
   private let width: Int?
   /// The jobs below each job, in the order of the file.
@@ -21,7 +21,7 @@ struct GraphTree {
   /// `width` is the terminal's width; nil doesn't cut lines.
   init(_ graph: JobGraph, isASCII: Bool = false, width: Int? = nil) {
     self.graph = graph
-    words = NeedWords(graph)
+    summary = JobSummary(graph)
     self.isASCII = isASCII
     self.width = width
     let needs = graph.jobs.map { $0.needs.map(\.job.index) }
@@ -85,7 +85,7 @@ struct GraphTree {
     let job = graph.jobs[index]
     // The position shows a single need that must succeed.
     let isPlain = job.needs.count <= 1 && job.needs.allSatisfy { $0.when == .ok }
-    return "\(JobText.clean(job.name))  \(job.work.kind)\(words.text(job, namesNeeds: !isPlain))"
+    return "\(JobText.clean(job.name))  \(job.work.kind)\(summary.notes(job, namesNeeds: !isPlain))"
   }
 
   private func line(_ text: String) -> String {

@@ -1,8 +1,11 @@
+import Basics
 import JobModel
 import Screen
 
-/// The notes after a job in a list: its needs, where it runs and, for a job of `finally`, when.
-struct NeedWords {
+/// The parts of a job's line in a list: its description or its work, and the notes after it.
+package struct JobSummary {
+  /// The columns of a description or a command, so that the needs can be seen.
+  private static let width = 60
   /// The needs that a line names.
   private static let named = 3
 
@@ -10,17 +13,17 @@ struct NeedWords {
   /// How many instances each matrix has.
   private var instances: [String: Int] = [:]
 
-  init(_ graph: JobGraph) {
+  package init(_ graph: JobGraph) {
     self.graph = graph
     for job in graph.jobs {
       if let matrix = job.matrix { instances[matrix, default: 0] += 1 }
     }
   }
 
-  /// In brackets, after two blanks; empty without any.
+  /// Where the job runs, its needs and, for a job of `finally`, when, in brackets after two blanks; empty without any.
   ///
-  /// `namesNeeds` is whether the place does not tell the needs.
-  func text(_ job: Job, namesNeeds: Bool = true) -> String {
+  /// `namesNeeds` is whether the line's place does not show the needs.
+  package func notes(_ job: Job, namesNeeds: Bool = true) -> String {
     var parts: [String] = []
     if job.cluster != nil { parts.append("on slurm") }
     if let end = job.finally { parts.append(end == .always ? "finally" : "finally, when \(end.rawValue)") }
@@ -52,5 +55,26 @@ struct NeedWords {
       }
       return JobText.clean(name).text + (need.when == .ok ? "" : " \(need.when.rawValue)")
     }
+  }
+
+  /// The job's work on one line: the beginning of its command, or its transfer.
+  package static func work(_ work: JobWork) -> String {
+    switch work {
+    case .shell(let work): line(work.summary)
+    case .download(let work): JobText.clean("download \(work.url.maskedURL) to \(work.file)").text
+    case .upload(let work): JobText.clean("upload \(work.file) to \(work.url.maskedURL)").text
+    case .simulate(let work): "simulate \(DurationText.exact(work.duration))"
+    case .operation(let work): JobText.clean(work.className).text
+    }
+  }
+
+  /// A job's description; its work, if it has none.
+  package static func description(_ job: Job) -> String { job.description.map { line($0) } ?? work(job.work) }
+
+  /// The beginning of a text's first line, and whether there is more.
+  private static func line(_ text: String) -> String {
+    let lines = text.split(whereSeparator: \.isNewline)
+    let first = Elision(isASCII: false).end(JobText.clean(String(lines.first ?? "")).text, to: width)
+    return first + (lines.count > 1 && !first.hasSuffix("…") ? " …" : "")
   }
 }
