@@ -296,7 +296,7 @@ struct Program {
     }
     let graph = try DownloadList.graph(entries, request, folder: target).get()
     var plan = RunPlan(subject: .graph(graph), source: "get", command: "get", words: invocation.words)
-    for list in [request.list, request.sums].compactMap(\.self) where list != "-" && !DownloadSums.isURL(list) {
+    for list in [request.list, request.sums].compactMap(\.self) where list != "-" && !DownloadRequest.isURL(list) {
       plan.files.add(environment.absolute(list), "the list")
     }
     return plan

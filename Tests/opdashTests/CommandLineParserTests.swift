@@ -241,13 +241,4 @@ import Testing
       try CommandLineParser.parse(["each", ""])
     }
   }
-
-  @Test func noTwoOptionsOfACommandShareANameOrALetter() {
-    for command in CommandName.allCases {
-      let options = Option.all.filter { $0.commands.isEmpty || $0.commands.contains(command) }
-      let letters = options.filter { !$0.unlettered.contains(command) }.compactMap(\.letter)
-      #expect(Set(letters).count == letters.count, "\(command)")
-    }
-    #expect(Set(Option.all.map(\.name)).count == Option.all.count)
-  }
 }

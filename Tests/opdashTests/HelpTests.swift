@@ -10,7 +10,7 @@ struct HelpTests {
 
   @Test func theHelpOfACommandTellsEveryOptionOfIt() {
     for command in CommandName.allCases {
-      let text = command.page.text
+      let text = HelpText(command).text
       for option in Option.all where option.commands.contains(command) {
         #expect(text.contains("\(option.spelled) \(option.valueName ?? "")"), "\(command) \(option.name)")
       }
@@ -171,12 +171,12 @@ struct HelpTests {
   }
 
   @Test func aManPageHasTheSectionsOfThePage() {
-    let text = ManPage(page: CommandName.get.page).text
+    let text = ManPage(page: HelpText(.get)).text
     #expect(text.hasPrefix(".TH OPDASH\\-GET 1 ") || text.hasPrefix(".TH OPDASH-GET 1 "))
     for line in [".SH NAME", "opdash\\-get \\- download each URL as a job", ".SH OPTIONS", ".SH EXAMPLES"] {
       #expect(text.split(separator: "\n").contains(Substring(line)), "\(line)")
     }
-    #expect(ManPage(page: CommandName.get.page).fileName == "opdash-get.1")
+    #expect(ManPage(page: HelpText(.get)).fileName == "opdash-get.1")
   }
 
   /// The formatter of `man`; a Debian system without manuals lacks it.

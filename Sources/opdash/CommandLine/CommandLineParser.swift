@@ -60,9 +60,9 @@ struct CommandLineParser {
 
   private mutating func readLong(_ word: String) throws(UsageError) {
     let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-    guard let option = Option.all.first(where: { $0.name == parts[0] }) else {
+    guard let option = Option.named(parts[0]) else {
       let near = Option.ofOthers[parts[0]].flatMap { name in
-        Option.all.first { $0.name == name && commandName.map($0.isOf) ?? true }?.name
+        Option.named(name).flatMap { option in commandName.map(option.isOf) ?? true ? name : nil }
       }
       throw UsageError(
         "unknown option '--\(parts[0])'"
@@ -87,38 +87,28 @@ struct CommandLineParser {
         let same = names.first { $0 == word.dropFirst() }
         throw UsageError("unknown option '\(word)'" + hint((same ?? near).map { "--\($0)" }))
       }
-      guard case .flag = option.effect else {
-        try apply(option, as: "-\(letter)", attached: letters.isEmpty ? nil : String(letters))
-        return
-      }
-      try apply(option, as: "-\(letter)", attached: nil)
+      // The rest of the letters is the value.
+      let rest = option.valueName == nil || letters.isEmpty ? nil : String(letters)
+      if rest != nil { letters = "" }
+      try apply(option, as: "-\(letter)", attached: rest)
     }
   }
 
   private mutating func apply(_ option: Option, as spelled: String, attached: String?) throws(UsageError) {
     used.append((option, spelled))
-    switch option.effect {
-    case .flag(let change):
+    guard option.valueName != nil else {
       guard attached == nil else { throw UsageError("\(option.spelled) takes no value") }
-      change(&values)
-    case .value(_, let takes, let change):
-      let text = try value(of: option, attached: attached, takes: takes)
-      guard change(&values, text) else { throw UsageError("\(option.spelled) takes \(takes); this is '\(text)'") }
-    case .choice(_, let words, let change):
-      let list = words.joined(last: "or")
-      let text = try value(of: option, attached: attached, takes: list)
-      guard change(&values, text) else {
-        let near = NearestName.of(text, in: words)
-        throw UsageError("\(option.spelled) takes \(list); this is '\(text)'" + hint(near))
-      }
+      _ = option.apply(&values, "")
+      return
     }
-  }
-
-  private mutating func value(of option: Option, attached: String?, takes: String) throws(UsageError) -> String {
     guard let text = attached ?? rest.popFirst() else {
-      throw UsageError("\(option.spelled) needs a value: \(takes)")
+      throw UsageError("\(option.spelled) needs a value: \(option.takes)")
     }
-    return text
+    guard option.apply(&values, text) else {
+      let fault = "\(option.spelled) takes \(option.takes); this is '\(text)'"
+      guard case .words(let words) = option.candidates else { throw UsageError(fault) }
+      throw UsageError(fault + hint(NearestName.of(text, in: words)))
+    }
   }
 
   private func invocation() throws(UsageError) -> Invocation {
@@ -138,10 +128,10 @@ struct CommandLineParser {
   }
 
   private func command(_ name: CommandName, _ operands: ArraySlice<String>) throws(UsageError) -> Invocation.Command {
-    if operands.count > name.limit {
-      let takes = name.operands.isEmpty ? "nothing" : name.operands
-      throw UsageError(
-        "opdash \(name.rawValue) takes \(takes); '\(operands[operands.startIndex + name.limit])' is one too many")
+    let form = name.row.operands
+    if let extra = operands.dropFirst(form.limit).first {
+      let takes = form == .none ? "nothing" : form.rawValue
+      throw UsageError("opdash \(name.rawValue) takes \(takes); '\(extra)' is one too many")
     }
     // An argument of `each` is any text.
     if let empty = (name == .each ? operands.prefix(1) : operands).firstIndex(of: "") {

@@ -17,51 +17,245 @@ enum CommandName: String, CaseIterable {
   case help
   case completion
 
-  /// The operands in help and messages.
-  var operands: String {
-    switch self {
-    case .run, .graph: "[FILE] [JOB...]"
-    case .get: "URL..."
-    case .each: "'CMD {}' [ARG...]"
-    case .list, .check, .history: "[FILE]"
-    case .resume, .report: "[RUN]"
-    case .replay: "RUN|FILE"
-    case .diff: "RUN RUN"
-    case .demo: "[NAME]"
-    case .keys, .schema: ""
-    case .help: "[COMMAND|jobs|events]"
-    case .completion: "bash|zsh|fish"
+  /// The operands of a command, as help and messages write them.
+  enum Operands: String {
+    case none = ""
+    case file = "[FILE]"
+    case fileAndJobs = "[FILE] [JOB...]"
+    case urls = "URL..."
+    case commandLine = "'CMD {}' [ARG...]"
+    case run = "[RUN]"
+    case runOrFile = "RUN|FILE"
+    case twoRuns = "RUN RUN"
+    case scenario = "[NAME]"
+    case topic = "[COMMAND|jobs|events]"
+    case shell = "bash|zsh|fish"
+
+    /// How many there can be.
+    var limit: Int {
+      switch self {
+      case .none: 0
+      case .file, .run, .runOrFile, .scenario, .topic, .shell: 1
+      case .twoRuns: 2
+      case .fileAndJobs, .urls, .commandLine: .max
+      }
     }
   }
 
-  var summary: String {
-    switch self {
-    case .run: "run a job file; naming jobs runs them and their needs"
-    case .get: "download each URL as a job"
-    case .each: "run a command for each argument, or each line of standard input"
-    case .list: "print the jobs of a file with their descriptions and needs"
-    case .check: "report every fault of a job file, each with its place"
-    case .graph: "print the job graph as a tree, for Graphviz or for Mermaid"
-    case .schema: "print the JSON Schema of job files, for editors"
-    case .resume: "resume an interrupted, cancelled or failed run"
-    case .history: "list past runs, and how long each job usually takes"
-    case .replay: "play a recorded run in the dashboard"
-    case .report: "say where a recorded run spent its time and what failed"
-    case .diff: "compare two recorded runs: slower, faster, newly failed"
-    case .demo: "list the built-in scenarios, or play one"
-    case .keys: "print which key does what"
-    case .help: "explain a command, job files or events, with examples"
-    case .completion: "print what completes this command line in a shell"
+  /// A command's help, man page and completion are made from its row and its options.
+  struct Row {
+    let operands: Operands
+    let summary: String
+    let notes: [String]
+    let examples: [(line: String, meaning: String)]
+
+    /// Blank lines divide the notes.
+    init(_ operands: Operands, _ summary: String, _ notes: String, _ examples: [(line: String, meaning: String)]) {
+      self.operands = operands
+      self.summary = summary
+      self.notes = notes.split(separator: "\n\n").map { String($0.replacing("\n", with: " ")) }
+      self.examples = examples
     }
   }
 
-  /// The number of operands that it takes.
-  var limit: Int {
+  private static let search = """
+    Without FILE, it is opdash.yml, opdash.yaml or opdash.json in this folder or the nearest one above; - is standard \
+    input.
+    """
+  private static let naming = "RUN is a run's name, the beginning of one, or last; opdash history lists them."
+
+  var row: Row {
     switch self {
-    case .run, .get, .each, .graph: .max
-    case .list, .check, .demo, .help, .completion, .resume, .history, .replay, .report: 1
-    case .diff: 2
-    case .keys, .schema: 0
+    case .run:
+      Row(
+        .fileAndJobs, "run a job file; naming jobs runs them and their needs",
+        """
+        Runs the jobs of a job file, YAML or JSON. \(Self.search)
+
+        Naming jobs runs those and what they need; * and ? stand for any characters. The first word is FILE if it is -
+        or has a slash or a job file's ending, and where there is no opdash.yml.
+
+        On a terminal it shows the dashboard, elsewhere a line for each change of state.
+        """,
+        [
+          ("opdash run", "all jobs of opdash.yml"),
+          ("opdash run ci.yml build 'test-*'", "some of them, with their needs"),
+          ("opdash run -n", "what would run, in order"),
+          ("opdash run --set ver=4.3 -j 2", "another value for a var, two jobs at once"),
+          ("opdash run --ui json | jq .type", "the events, for another program"),
+        ])
+    case .get:
+      Row(
+        .urls, "download each URL as a job",
+        """
+        Downloads each URL as a job, five at once unless --slots says another number. A file is named after the end of
+        its URL. A transfer that breaks is retried and resumed, also by the next opdash get.
+
+        No file that is there is changed: where the server has the same one (of the same size, and not changed since)
+        nothing is downloaded, else the new one gets a number, as in file.zip.1.
+
+        With --sums each file must have the SHA-256 sum that the list, as of sha256sum, has beside its name. Without
+        URLs all files of the list are downloaded, from the folder of the list's URL or that of --base.
+        """,
+        [
+          ("opdash get https://example.com/a.iso", "one file, into this folder"),
+          ("opdash get -i urls.txt -d mirror -j 8", "a list of files into a folder, eight at once"),
+          ("opdash get --on-exists skip URL...", "only missing files"),
+          ("opdash get -i <(./urls)", "the URLs that a program prints"),
+          ("opdash get --sums SHA256SUMS URL...", "only with the sums of the list"),
+          ("opdash get --sums https://example.com/SHA256SUMS", "all files that the list names"),
+        ])
+    case .each:
+      Row(
+        .commandLine, "run a command for each argument, or each line of standard input",
+        """
+        Runs the command by sh -c for each ARG or, without any, for each line of standard input. {} in it is the
+        argument, {.} the argument without its extension, {/} its last component, {//} its folder, {/.} the last
+        component without extension, {#} the number of the job from 1. Each is quoted for the shell, within quotation
+        marks too. A command without any of them gets {} at its end. -- ends the options, as before an ARG with a
+        hyphen at its start.
+
+        On a terminal the dashboard shows the jobs. Elsewhere, and with --order or --output raw, standard output has
+        what the commands print and nothing else, that of each job whole, when it ends; standard error has theirs, and
+        at the end the failures.
+        """,
+        [
+          ("opdash each 'gzip -k {}' *.log", "one job for each file"),
+          ("opdash each -j 8 'convert {} {.}.png' *.jpg", "eight at once, a name made of another"),
+          ("find . -name '*.c' -print0 | opdash each -0 --order 'md5sum {}'", "a list, its results in the same order"),
+          ("seq 1000 | opdash each -n 100 'echo {}'", "a hundred arguments for each command"),
+        ])
+    case .list:
+      Row(
+        .file, "print the jobs of a file with their descriptions and needs",
+        """
+        Prints the jobs of a job file, each with its description (its command, if it has none) and needs. \(Self.search)
+        """,
+        [("opdash list", "the jobs of opdash.yml"), ("opdash list ci.yml", "the jobs of another file")])
+    case .check:
+      Row(
+        .file, "report every fault of a job file, each with its place",
+        """
+        Prints every fault of a job file as FILE:LINE:COLUMN: message. \(Self.search) The exit status is 0 without faults,
+        else 2.
+        """,
+        [("opdash check", "opdash.yml"), ("./generate | opdash check -", "what another program writes")])
+    case .graph:
+      Row(
+        .fileAndJobs, "print the job graph as a tree, for Graphviz or for Mermaid",
+        """
+        Prints the graph of a job file; naming jobs leaves out all that they don't need. \(Self.search)
+
+        The tree has each job once, below what it needs; where it needs more than that one, or not its success, the
+        line says so. dot is for Graphviz, mermaid for pages that draw it. In both, edges that need no success are
+        dashed.
+        """,
+        [
+          ("opdash graph", "the tree of opdash.yml"),
+          ("opdash graph ci.yml publish", "of what publish needs"),
+          ("opdash graph --format dot | dot -Tsvg -o jobs.svg", "a picture, by Graphviz"),
+        ])
+    case .schema:
+      Row(
+        .none, "print the JSON Schema of job files, for editors",
+        """
+        Prints the JSON Schema of job files, by which editors complete and check keys and values. A file that begins
+        with "# yaml-language-server: $schema=opdash.json" is checked in editors with the YAML language server.
+        """,
+        [("opdash schema", "> opdash.json keeps it for the editor")])
+    case .resume:
+      Row(
+        .run, "resume an interrupted, cancelled or failed run",
+        """
+        Goes on with a run whose program was killed, that was quit or cancelled, or in which jobs failed, as a new
+        run. Jobs that succeeded and have not changed since are not run again; partial downloads go on from their
+        byte. Processes that a killed run has left are ended first; its jobs of a cluster are followed. \(Self.naming)
+        Without RUN it is the last unfinished one of the job file that opdash run would find, else of all.
+
+        The job file is read again, and the jobs that a change of it affects are named.
+        """,
+        [
+          ("opdash resume", "the last unfinished run of this folder's job file"),
+          ("opdash resume 20261122-1030 -n", "what would run and why"),
+          ("opdash resume --failed", "only failed jobs, and jobs skipped because of them"),
+        ])
+    case .history:
+      Row(
+        .file, "list past runs, and how long each job usually takes",
+        """
+        Prints the recorded runs, the newest first, and for the job file how long each job usually takes, how often it
+        fails and which are flaky. \(Self.search)
+
+        Runs are removed after 30 days, beyond the newest 200, and beyond 1 GB of events and logs, at the start of a
+        run or by --prune; history in the settings file says otherwise.
+        """,
+        [("opdash history", "of opdash.yml here or above"), ("opdash history --prune", "remove old runs now")])
+    case .replay:
+      Row(
+        .runOrFile, "play a recorded run in the dashboard",
+        """
+        Plays a recorded run in the dashboard, with all views and logs; , and . step back and forward. A file is one
+        of --events. \(Self.naming)
+        """,
+        [
+          ("opdash replay last --speed 4", "the last run, four times as fast"),
+          ("opdash replay events.ndjson", "a file that --events has written"),
+        ])
+    case .report:
+      Row(
+        .run, "say where a recorded run spent its time and what failed",
+        """
+        Prints what decided the length of a recorded run, how its slots were used, its slowest and flakiest jobs, and
+        the failures with the end of their logs. \(Self.naming) The default is last.
+        """,
+        [
+          ("opdash report", "the last run"),
+          ("opdash report last --html report.html", "as a page with timeline and graph"),
+          ("opdash report last --junit report.xml", "as JUnit XML"),
+        ])
+    case .diff:
+      Row(
+        .twoRuns, "compare two recorded runs: slower, faster, newly failed",
+        """
+        Prints which jobs became slower, faster, failed newly or were fixed from the first run to the second.
+        \(Self.naming)
+        """,
+        [("opdash diff 20261121 last", "since yesterday, where one run of that day is recorded")])
+    case .demo:
+      Row(
+        .scenario, "list the built-in scenarios, or play one",
+        """
+        Plays a scenario, or lists them. Each ends by itself and uses no network beyond loopback.
+        """,
+        [("opdash demo", "their names"), ("opdash demo flaky-network", "one of them")])
+    case .keys:
+      Row(
+        .none, "print which key does what",
+        """
+        Prints which key does what, and what of it comes from the settings file, $XDG_CONFIG_HOME/opdash/config.yaml
+        or ~/.config/opdash/config.yaml.
+        """,
+        [("opdash keys", "every key")])
+    case .help:
+      Row(
+        .topic, "explain a command, job files or events, with examples",
+        """
+        Explains a command, the keys of a job file (jobs) or the records of --ui json (events). opdash COMMAND -h is
+        the same.
+        """,
+        [("opdash help run", "one command"), ("opdash help jobs", "the job file at a glance")])
+    case .completion:
+      Row(
+        .shell, "print what completes this command line in a shell",
+        """
+        Prints the lines that let a shell complete commands, options, scenarios, and the jobs of the file that is
+        named or found. Demo/install puts them where the shells look.
+        """,
+        [
+          ("source <(opdash completion bash)", "in ~/.bashrc"),
+          ("source <(opdash completion zsh)", "in ~/.zshrc, after compinit"),
+          ("opdash completion fish | source", "in ~/.config/fish/config.fish"),
+        ])
     }
   }
 }

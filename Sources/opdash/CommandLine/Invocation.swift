@@ -1,3 +1,5 @@
+import Dashboard
+import JobFiles
 import Reports
 import Session
 
@@ -32,10 +34,7 @@ struct Invocation: Equatable {
     var startsJobs: Bool {
       switch self {
       case .run, .get, .each, .demo(_?), .resume: true
-      case .list, .check, .graph, .schema, .keys, .demo(nil), .help, .manual, .completion, .version, .history, .replay,
-        .report,
-        .diff:
-        false
+      default: false
       }
     }
   }
@@ -48,4 +47,26 @@ struct Invocation: Equatable {
   var isDryRun = false
   /// The command line without the program's name.
   var words: [String] = []
+}
+
+extension Settings {
+  /// These settings, completed by the settings file.
+  func over(_ file: SettingsFile) -> Settings {
+    var settings = self
+    settings.keys = file.keys
+    settings.looks = file.colors
+    settings.background = background ?? file.background
+    settings.notice = notice ?? file.notify
+    settings.hasMouse = hasMouse && file.usesMouse != false
+    settings.isASCII = isASCII || file.isASCII == true
+    settings.retention = file.retention ?? retention
+    return settings
+  }
+}
+
+extension SettingsFile {
+  /// The actions and elements of the dashboard.
+  static let dashboards: Vocabulary = (
+    KeyMap.standard.entries.map { ($0.action, $0.keys, $0.isNeeded) }, ThemeElement.allCases.map(\.rawValue)
+  )
 }

@@ -40,7 +40,7 @@ struct Completion {
         } else if word == "--", !isOver {
           isOver = true
         } else if word.hasPrefix("--"), !isOver {
-          pending = word.contains("=") ? nil : Option.all.first { $0.spelled == word && $0.valueName != nil }
+          pending = Option.named(word.dropFirst(2)).flatMap { $0.valueName == nil ? nil : $0 }
         } else if word.hasPrefix("-"), word != "-", !isOver {
           pending = Self.valueOption(inLetters: word, of: command)
         } else if command == nil {
@@ -66,7 +66,7 @@ struct Completion {
     let line = Line(words.dropLast())
     if let option = line.pending { return values(of: option, prefix: "", current) }
     if !line.isOver, current.hasPrefix("--"), let equals = current.firstIndex(of: "="),
-      let option = Option.all.first(where: { $0.spelled == current[..<equals] })
+      let option = Option.named(current[..<equals].dropFirst(2))
     {
       return values(of: option, prefix: String(current[...equals]), current)
     }
@@ -77,43 +77,40 @@ struct Completion {
       return fitting(options.map { Candidate(text: $0.spelled, summary: $0.summary) }, current)
     }
     guard let command = line.command else {
-      return fitting(CommandName.allCases.map { Candidate(text: $0.rawValue, summary: $0.summary) }, current)
+      return fitting(CommandName.allCases.map { Candidate(text: $0.rawValue, summary: $0.row.summary) }, current)
     }
     return operands(of: command, line.operands, current)
   }
 
   private func operands(of command: CommandName, _ before: [String], _ current: String) -> Answer {
-    guard before.count < command.limit else { return .candidates([]) }
-    switch command {
+    let operands = command.row.operands
+    guard before.count < operands.limit else { return .candidates([]) }
+    switch operands {
     // A command line of another program.
-    case .each: return before.isEmpty ? .candidates([]) : .files([])
-    case .run, .graph:
+    case .commandLine: return before.isEmpty ? .candidates([]) : .files([])
+    case .fileAndJobs:
       let file = before.first.flatMap { JobFileSearch.isFile($0) ? $0 : nil }
       let answer = fitting(jobs(file).filter { !before.contains($0.text) }, current)
       return answer == .candidates([]) && before.isEmpty ? .files(JobFileSearch.extensions) : answer
-    case .resume, .report, .diff:
-      return fitting(runs() + [Candidate(text: "last", summary: "the newest run")], current)
-    case .replay:
+    case .run, .twoRuns, .runOrFile:
       let answer = fitting(runs() + [Candidate(text: "last", summary: "the newest run")], current)
-      return answer == .candidates([]) ? .files([]) : answer
-    case .list, .check, .history: return .files(JobFileSearch.extensions)
-    case .demo: return fitting(scenarios, current)
-    case .help:
+      return answer == .candidates([]) && operands == .runOrFile ? .files([]) : answer
+    case .file: return .files(JobFileSearch.extensions)
+    case .scenario: return fitting(scenarios, current)
+    case .topic:
       return fitting(HelpTopic.allCases.map { Candidate(text: $0.word, summary: $0.page.summary) }, current)
-    case .completion: return fitting(CompletionScript.allCases.map { Candidate(text: $0.rawValue) }, current)
-    case .get, .keys, .schema: return .candidates([])
+    case .shell: return fitting(CompletionScript.allCases.map { Candidate(text: $0.rawValue) }, current)
+    case .urls, .none: return .candidates([])
     }
   }
 
   private func values(of option: Option, prefix: String, _ current: String) -> Answer {
-    switch option.effect {
-    case .flag: return .candidates([])
-    case .choice(_, let words, _): return fitting(words.map { Candidate(text: prefix + $0) }, current)
+    switch option.candidates {
+    case .words(let words): fitting(words.map { Candidate(text: prefix + $0) }, current)
     // The shells complete files in words of their own only.
-    case .value where !prefix.isEmpty: return .candidates([])
-    case .value("DIR", _, _): return .folders
-    case .value("FILE", _, _), .value("LIST", _, _), .value("FILE|URL", _, _): return .files([])
-    case .value: return .candidates([])
+    case .files where prefix.isEmpty: .files([])
+    case .folders where prefix.isEmpty: .folders
+    case .none, .files, .folders: .candidates([])
     }
   }
 

@@ -25,9 +25,78 @@ enum HelpTopic: Equatable, CaseIterable {
 
   var page: HelpText {
     switch self {
-    case .command(let command): command.page
+    case .command(let command): HelpText(command)
     case .jobs: .jobs
     case .events: .events
     }
+  }
+}
+
+extension HelpText {
+  /// The help of a command.
+  init(_ command: CommandName) {
+    let row = command.row
+    name = "opdash \(command.rawValue)"
+    summary = row.summary
+    usage = ["opdash", command.rawValue, row.operands.rawValue, "[OPTION...]"].filter { !$0.isEmpty }
+      .joined(separator: " ")
+    introduction = row.notes.map { .text($0) }
+    sections = [
+      Section(title: "Options", blocks: [.table(Row.options(of: command))]),
+      Section(title: "Examples", blocks: [.table(row.examples.map { Row(term: $0.line, meaning: $0.meaning) })]),
+    ]
+  }
+
+  /// The commands, some of them with one line for two, so that the help fits a screen.
+  private static let commands: [([CommandName], String?)] = [
+    ([.run], nil), ([.get], nil), ([.each], "run a command for each argument, or line of standard input"),
+    ([.list, .check, .graph], "print a file's jobs, its faults, or its graph"),
+    ([.resume], "resume an unfinished run; finished work is kept"),
+    ([.history, .replay], "list past runs and usual times; play a run again"),
+    ([.report, .diff], "say where a run spent its time; compare two"),
+    ([.demo], nil), ([.keys, .help], "print the keys; explain a command, job files or events"),
+    ([.completion, .schema], "complete commands in a shell, job files in an editor"),
+  ]
+
+  /// The help of the program.
+  static let program = HelpText(
+    name: "opdash", summary: "runs jobs and shows them live in the terminal", usage: "opdash COMMAND [OPTION...]",
+    introduction: [.text("Runs jobs and shows them live in the terminal.")],
+    sections: [
+      .init(
+        title: "Commands",
+        blocks: [
+          .table(
+            commands.map { commands, meaning in
+              Row(
+                term: commands.map(\.rawValue).joined(separator: ", "),
+                meaning: meaning ?? commands.map(\.row.summary).joined(separator: "; "))
+            })
+        ]),
+      .init(
+        title: "Options",
+        blocks: [
+          .table(
+            Row.options(of: nil)
+              + [Row(term: "opdash help COMMAND", meaning: "the options of a command, with examples")])
+        ]),
+      .init(
+        title: "Exit status",
+        blocks: [
+          .text(
+            """
+            0 all succeeded, 1 a job failed, 2 bad usage or job file, 3 cancelled with work left, 130 143 129 ended by SIGINT \
+            SIGTERM SIGHUP.
+            """)
+        ]),
+    ])
+}
+
+extension HelpText.Row {
+  /// The options in the help of a command, or of the program.
+  fileprivate static func options(of command: CommandName?) -> [Self] {
+    Option.all.filter { option in
+      command.map { option.commands.contains($0) || option.name == "help" } ?? option.commands.isEmpty
+    }.map { Self(term: $0.term(of: command), meaning: $0.summary) }
   }
 }

@@ -1,3 +1,5 @@
+import CVersion
+
 /// A page of help as the source of a man page, section 1.
 struct ManPage {
   let page: HelpText
@@ -38,5 +40,18 @@ struct ManPage {
 
   private static func escaped(_ text: String) -> String {
     text.replacing("\\", with: "\\e").replacing("-", with: "\\-").replacing("…", with: "...")
+  }
+}
+
+/// The version of the program, and the commit that it was built from.
+enum Version {
+  static let name = "opdash 0.1.0"
+
+  /// The output of `--version`.
+  static let text = line(commit: String(cString: opdash_commit()))
+
+  /// `commit` is empty unless `Demo/install` or `Demo/run` built the program.
+  static func line(commit: String) -> String {
+    commit.isEmpty ? "\(name) (built from an unknown commit)" : "\(name) (\(commit))"
   }
 }

@@ -21,10 +21,13 @@ struct DownloadRequest: Equatable {
   /// The URL below which the files of that list are.
   var base: String?
 
+  /// Whether a list of sums is to be downloaded.
+  static func isURL(_ place: String) -> Bool { place.firstMatch(of: #/^(?i:https?):\/\//#) != nil }
+
   /// The URL below which all files of the list of sums are to be downloaded; nil if the URLs are given otherwise.
   var listedBase: String? {
     guard urls.isEmpty, list == nil, let sums else { return nil }
-    return base ?? (DownloadSums.isURL(sums) ? sums : nil)
+    return base ?? (Self.isURL(sums) ? sums : nil)
   }
 }
 

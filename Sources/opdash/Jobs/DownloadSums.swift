@@ -23,14 +23,11 @@ struct DownloadSums {
     }
   }
 
-  /// Whether a list is to be downloaded.
-  static func isURL(_ place: String) -> Bool { place.firstMatch(of: #/^(?i:https?):\/\//#) != nil }
-
   // MARK: Reading
 
   /// The bytes of a list: a file, which may be a pipe, `-` for standard input, or a URL.
   static func read(_ place: String) throws(UsageError) -> [UInt8] {
-    guard !isURL(place) else { return try fetch(place) }
+    guard !DownloadRequest.isURL(place) else { return try fetch(place) }
     do throws(FileProblem) {
       return try ForeignFile.contents(place == "-" ? "/dev/stdin" : place, .argument, limit: limit)
     } catch {

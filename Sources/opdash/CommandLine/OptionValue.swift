@@ -1,0 +1,87 @@
+import JobModel
+
+/// The words that complete a value.
+enum ValueCandidates: Equatable {
+  case none
+  case words([String])
+  case files
+  case folders
+}
+
+/// A kind of value that options take.
+struct OptionValue<Value>: Sendable {
+  /// The name in the help.
+  var name: String
+  /// The valid values, in messages.
+  var takes: String
+  var candidates = ValueCandidates.none
+  /// The value of a word; nil for an invalid word.
+  var read: @Sendable (String) -> Value?
+}
+
+extension OptionValue<String> {
+  static var file: Self { text("FILE", "a file", .files) }
+  static var folder: Self { text("DIR", "a folder", .folders) }
+  static var url: Self {
+    Self(name: "URL", takes: "a URL, http://… or https://…") { DownloadRequest.isURL($0) ? $0 : nil }
+  }
+
+  /// Any text that is not empty.
+  static func text(_ name: String, _ takes: String, _ candidates: ValueCandidates = .none) -> Self {
+    Self(name: name, takes: takes, candidates: candidates) { $0.isEmpty ? nil : $0 }
+  }
+
+  static func words(_ name: String, _ words: [String]) -> Self {
+    Self(name: name, takes: words.joined(last: "or"), candidates: .words(words)) { words.contains($0) ? $0 : nil }
+  }
+}
+
+extension OptionValue where Value: RawRepresentable<String> & CaseIterable & SendableMetatype {
+  /// One of the cases.
+  static func choice(_ name: String, _ type: Value.Type) -> Self {
+    let words = Value.allCases.map(\.rawValue)
+    return Self(name: name, takes: words.joined(last: "or"), candidates: .words(words)) { Value(rawValue: $0) }
+  }
+}
+
+extension OptionValue<Int> {
+  static func number(_ range: ClosedRange<Int>) -> Self {
+    Self(name: "N", takes: "a whole number, \(range.lowerBound) or more") { text in
+      Int(text).flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+}
+
+extension OptionValue<Double> {
+  static func decimal(_ range: ClosedRange<Double>) -> Self {
+    Self(name: "N", takes: "a number from \(range.lowerBound) to \(Int(range.upperBound))") { text in
+      Double(text).flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+}
+
+extension OptionValue<Duration> {
+  static func time(from least: Duration) -> Self {
+    Self(name: "TIME", takes: "a time as in \(DurationText.examples)") { text in
+      DurationText.parse(text).flatMap { $0 >= least ? $0 : nil }
+    }
+  }
+}
+
+extension OptionValue<[UInt8]> {
+  /// Text with escapes.
+  static var delimiter: Self {
+    Self(name: "X", takes: "some characters, in which \\n, \\r, \\t, \\0 and \\\\ are escapes") {
+      EachRequest.delimiter($0)
+    }
+  }
+}
+
+extension OptionValue<(name: String, value: String)> {
+  static var assignment: Self {
+    Self(name: "NAME=VALUE", takes: "NAME=VALUE") { text in
+      guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
+      return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+    }
+  }
+}
