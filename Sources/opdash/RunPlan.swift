@@ -1,5 +1,6 @@
 import DemoServer
 import Foundation
+import JobEngine
 import JobFiles
 import JobModel
 import Reports
@@ -24,9 +25,14 @@ struct RunPlan {
   var file: String?
   /// The files that it is read from.
   var files = FilesRead()
-  var resumption: Program.Resumption?
+  /// All jobs of the file, including the ones that the command line left out.
+  var all: JobGraph?
+  /// The options that an earlier run sets; the start of the run sets the others.
+  var queue = JobQueueOptions()
+  /// The approvals given when the earlier run started.
+  var approvals: Set<String> = []
   /// Adds jobs to the graph during the run.
-  var arriving: ArrivingJobs?
+  var arriving: EachJobs?
   /// The past of a run that is recorded already; such a run is not recorded again.
   var past: (any RunPast)?
   /// The order of the jobs' raw output; nil if the interface shows it.
@@ -44,13 +50,12 @@ struct RunPlan {
       throw UsageError("there is no scenario '\(name)'\(near)")
     }
     let server = scenario.needsServer ? try DemoServer() : nil
-    let folder = FileManager.default.temporaryDirectory.appending(path: "opdash-\(name)-\(UUID().uuidString)")
+    let folder = try ScratchFolder(name, advice: "name another with TMPDIR")
     let cleanUp: @MainActor () -> Void = {
       server?.stop()
-      try? FileManager.default.removeItem(at: folder)
+      folder.remove()
     }
     do {
-      try NewFolder.make(folder.path, mode: 0o700, mend: "name another with TMPDIR")
       switch scenario.source {
       case .graph(let make):
         return RunPlan(subject: .graph(make()), source: name, closing: { scenario.closing($0) }, cleanUp: cleanUp)
@@ -60,7 +65,7 @@ struct RunPlan {
           vars: server.map { ["base": $0.address] } ?? [:])
         return RunPlan(subject: .graph(graph), source: name, closing: { scenario.closing($0) }, cleanUp: cleanUp)
       case .operations(let perform):
-        let performance = try perform(server?.address ?? "", folder)
+        let performance = try perform(server?.address ?? "", folder.url)
         return RunPlan(
           subject: .live(performance.feed, start: { performance.start() }), source: name,
           closing: { scenario.closing($0, of: performance) }, cleanUp: cleanUp)

@@ -22,11 +22,11 @@ enum StartCheck {
     }
     let threads = ResourceLimits.freeThreads(atMost: Self.threads)
     guard threads >= Self.threads else {
-      let mend =
+      let advice =
         ResourceLimits.limitsMemory
         ? "raise the limit of memory with ulimit -v unlimited"
         : "raise the limit with ulimit -u 4096, or end other processes of this user"
-      return "opdash starts \(Self.threads) threads and more, but may start only \(threads): \(mend)"
+      return "opdash starts \(Self.threads) threads and more, but may start only \(threads): \(advice)"
     }
     // The command line is read there, and the processes that a job leaves behind are found there.
     guard access("/proc/self/cmdline", R_OK) == 0 else {

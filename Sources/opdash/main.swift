@@ -22,8 +22,8 @@ if let shortage = StartCheck.shortage() {
 // Before the rest, so that a signal from here on ends the jobs too.
 ProcessSupervisor.shared.start(atEnd: CrashedTerminal.restorer())
 
-let program = Program(
-  environment: .current(), output: .standardOutput, errors: .standardError, parts: .real,
+let context = CommandContext(
+  environment: .current(), output: .standardOutput, errors: .standardError,
   abandon: { end in
     ProcessSupervisor.shared.endAll()
     end.performAtOnce()
@@ -32,5 +32,5 @@ let program = Program(
     ProcessSupervisor.shared.endAll()
     end.perform()
   })
-program.perform(Array(CommandLine.arguments.dropFirst()))
+Program(context: context).perform(Array(CommandLine.arguments.dropFirst()))
 dispatchMain()

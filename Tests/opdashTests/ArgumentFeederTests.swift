@@ -46,7 +46,7 @@ struct ArgumentFeederTests {
       reads descriptor: Int32? = nil
     ) throws -> ArgumentFeeder {
       let feeder = ArgumentFeeder(
-        descriptor ?? reader, request, jobs: try EachJobs(request), ahead: ahead, endsWithFailure: endsWithFailure,
+        descriptor ?? reader, try EachJobs(request), ahead: ahead, endsWithFailure: endsWithFailure,
         add: { jobs in self.state.withLock { $0.jobs += jobs } }, end: { self.state.withLock { $0.ends += 1 } })
       feeder.watch(feed)
       feeder.start()

@@ -43,7 +43,7 @@ struct EachTests {
     guard case .shell(let work) = job.work else { return #expect(Bool(false)) }
     #expect(try ChildProcess.run(["/bin/sh", "-c", "(\(work.summary)) 2>&1"]).output == "opdash: \(fault ?? "")\n")
     #expect(try ChildProcess.run(["/bin/sh", "-c", "\(work.summary) 2>/dev/null"]).ending == .exited(2))
-    let long = [UInt8](repeating: 97, count: EachJobs.longestScript - 7)
+    let long = [UInt8](repeating: 97, count: EachTemplate.longestScript - 7)
     #expect(jobs.next([long]).fault == nil)
     #expect(
       jobs.next([long + [97]]).fault
@@ -127,14 +127,15 @@ struct EachTests {
     let file = TemporaryFile()
     let text = (0..<50_000).map { "line \($0)\n" }.joined()
     Data(text.utf8).withUnsafeBytes { #expect(pwrite(file.descriptor, $0.baseAddress, $0.count, 0) == $0.count) }
-    let arguments = try ArgumentList.read(file.descriptor, ArgumentSplitter())
+    var splitter = ArgumentSplitter()
+    let arguments = try splitter.read(file.descriptor)
     #expect(arguments.count == 50_000 && arguments.last == ListArgument(bytes: Array("line 49999".utf8), place: 50_000))
     #expect(throws: UsageError("can't read standard input: Bad file descriptor")) {
-      try ArgumentList.read(-1, ArgumentSplitter())
+      try splitter.read(-1)
     }
-    #expect(throws: UsageError("can't read standard input: Bad file descriptor")) { try ArgumentList.check(-1) }
+    #expect(throws: UsageError("can't read standard input: Bad file descriptor")) { try ArgumentSplitter.check(-1) }
     let folder = open("/", O_RDONLY)
     defer { close(folder) }
-    #expect(throws: UsageError("can't read standard input: Is a directory")) { try ArgumentList.check(folder) }
+    #expect(throws: UsageError("can't read standard input: Is a directory")) { try ArgumentSplitter.check(folder) }
   }
 }

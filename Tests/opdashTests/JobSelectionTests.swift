@@ -8,8 +8,11 @@ import Testing
 /// Which jobs the words of a command line select.
 struct JobSelectionTests {
   private func select(_ names: String..., of text: String = JobSelectionTests.file) throws -> [String] {
-    let graph = try JobFile.decode(Array(text.utf8), file: "g.yml", directory: "/w")
-    return try JobSelection.of(names, in: graph, file: "g.yml").jobs.map(\.name)
+    try select(names, in: JobFile.decode(Array(text.utf8), file: "g.yml", directory: "/w"))
+  }
+
+  private func select(_ names: [String], in graph: JobGraph) throws -> [String] {
+    try JobFileSearch.Choice(file: "g.yml", jobs: names).selection(in: graph).jobs.map(\.name)
   }
 
   private static let file = """
@@ -47,9 +50,9 @@ struct JobSelectionTests {
       name: "g",
       jobs: ["d[1", "e[1]", "e[2]"].map { Job(name: $0, work: .simulate(SimulatedWork())) })
     for name in ["d", "e"] {
-      #expect(throws: UsageError.self) { _ = try JobSelection.of([name], in: graph, file: "g.yml") }
+      #expect(throws: UsageError.self) { _ = try select([name], in: graph) }
     }
-    #expect(try JobSelection.of(["e[*]"], in: graph, file: "g.yml").jobs.map(\.name) == ["e[1]", "e[2]"])
+    #expect(try select(["e[*]"], in: graph) == ["e[1]", "e[2]"])
   }
 
   @Test func anUnknownJobIsNamedWithTheNearest() {

@@ -24,8 +24,6 @@ final class ArgumentFeeder: @unchecked Sendable {
   private let descriptor: Int32
   private var splitter: ArgumentSplitter
   private var jobs: EachJobs
-  private let perJob: Int
-  private let readsLines: Bool
   private let endsWithFailure: Bool
   private let ahead: Int
   private let add: @Sendable ([Job]) -> Void
@@ -39,14 +37,12 @@ final class ArgumentFeeder: @unchecked Sendable {
   /// A descriptor that can't be read any more adds a job that fails with the reason. `endsWithFailure` if nothing is added once
   /// a job of the run has failed.
   init(
-    _ descriptor: Int32, _ request: EachRequest, jobs: EachJobs, ahead: Int = 4096, endsWithFailure: Bool = false,
+    _ descriptor: Int32, _ jobs: EachJobs, ahead: Int = 4096, endsWithFailure: Bool = false,
     add: @escaping @Sendable ([Job]) -> Void, end: @escaping @Sendable () -> Void
   ) {
     self.descriptor = descriptor
-    splitter = request.splitter
+    splitter = jobs.request.splitter
     self.jobs = jobs
-    perJob = request.perJob
-    readsLines = request.readsLines
     self.endsWithFailure = endsWithFailure
     self.ahead = ahead
     self.add = add
@@ -135,7 +131,7 @@ final class ArgumentFeeder: @unchecked Sendable {
     var groups: [[ListArgument]] = []
     for argument in arguments {
       group.append(argument)
-      guard group.count == perJob else { continue }
+      guard group.count == jobs.request.perJob else { continue }
       groups.append(group)
       group = []
     }
@@ -156,7 +152,7 @@ final class ArgumentFeeder: @unchecked Sendable {
         room.wait()
       } else {
         let made = rest.prefix(free).map { group in
-          jobs.next(group.map(\.bytes), line: readsLines ? group.first?.place : nil).job
+          jobs.next(of: group).job
         }
         add(made)
         rest = rest.dropFirst(free)

@@ -1,3 +1,6 @@
+import Foundation
+import Session
+
 /// An argument of a list.
 struct ListArgument: Equatable {
   var bytes: [UInt8]
@@ -8,7 +11,7 @@ struct ListArgument: Equatable {
 /// Splits the bytes of a list into arguments, however they arrive.
 struct ArgumentSplitter {
   /// The longest argument whose bytes are all kept; of a longer one, one byte more, so that it can be told.
-  static let limit = EachJobs.longestScript
+  static let limit = EachTemplate.longestScript
 
   let delimiter: [UInt8]
   /// Whether empty arguments are left out, as the empty lines of a list are.
@@ -70,5 +73,29 @@ struct ArgumentSplitter {
       place = found + 1
     }
     return nil
+  }
+}
+
+extension ArgumentSplitter {
+  /// Throws where nothing can be read, as from a folder or where the descriptor is closed.
+  static func check(_ descriptor: Int32) throws(UsageError) {
+    if Foundation.read(descriptor, nil, 0) < 0, errno != EINTR, errno != EAGAIN { throw unreadable() }
+  }
+
+  /// All arguments on a descriptor, up to its end.
+  mutating func read(_ descriptor: Int32) throws(UsageError) -> [ListArgument] {
+    var arguments: [ListArgument] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = Foundation.read(descriptor, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw Self.unreadable() }
+      guard count > 0 else { return arguments + [finish()].compactMap(\.self) }
+      arguments += feed(buffer[..<count])
+    }
+  }
+
+  private static func unreadable() -> UsageError {
+    UsageError("can't read standard input: \(String(cString: strerror(errno)))")
   }
 }

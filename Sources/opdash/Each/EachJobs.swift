@@ -5,22 +5,23 @@ import Session
 
 /// Makes the jobs of `opdash each` from their arguments, one after another.
 struct EachJobs {
-  /// The longest text that Linux takes as an argument of the shell, in bytes.
-  static let longestScript = 131_071
   /// The cells of a name.
   private static let nameWidth = 60
 
+  let request: EachRequest
   private let template: EachTemplate
-  private let timeout: Duration?
-  private let retry: RetryPolicy
   private var number = 0
   /// How many jobs have had each name.
   private var names: [String: Int] = [:]
 
   init(_ request: EachRequest) throws(UsageError) {
+    self.request = request
     template = try EachTemplate(request.command)
-    timeout = request.timeout
-    retry = request.retries == 0 ? .never : RetryPolicy(max: request.retries)
+  }
+
+  /// The next job, of arguments on standard input, and why its command can't be executed, if so.
+  mutating func next(of group: [ListArgument]) -> (job: Job, fault: String?) {
+    next(group.map(\.bytes), line: request.readsLines ? group.first?.place : nil)
   }
 
   /// The next job, and why its command can't be executed, if so.
@@ -33,7 +34,8 @@ struct EachJobs {
     // So the fault of an argument that comes late fails its own job only.
     if let fault { return (failing(name(arguments), fault), fault) }
     let work = JobWork.shell(ShellWork(.script(script), stderr: .apart))
-    return (Job(name: unique(name(arguments)), work: work, timeout: timeout, retry: retry), nil)
+    let retry = request.retries == 0 ? RetryPolicy.never : RetryPolicy(max: request.retries)
+    return (Job(name: unique(name(arguments)), work: work, timeout: request.timeout, retry: retry), nil)
   }
 
   /// A job that says the fault and fails, without a retry.
@@ -53,9 +55,9 @@ struct EachJobs {
     if arguments.contains(where: { $0.contains(0) }) {
       return "\(place) has a NUL byte, which no command can take: --null splits standard input there"
     }
-    if script.utf8.count > Self.longestScript {
-      let mend = arguments.count > 1 ? "lower --max-args" : "put it into a file, and give its name"
-      return "\(place) makes a command of more than \(Self.longestScript) bytes: \(mend)"
+    if script.utf8.count > EachTemplate.longestScript {
+      let advice = arguments.count > 1 ? "lower --max-args" : "put it into a file, and give its name"
+      return "\(place) makes a command of more than \(EachTemplate.longestScript) bytes: \(advice)"
     }
     return nil
   }

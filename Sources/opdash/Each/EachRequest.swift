@@ -1,4 +1,6 @@
 import JobModel
+import Reports
+import Session
 
 /// The request of a command line of `opdash each`.
 struct EachRequest: Equatable {
@@ -21,6 +23,24 @@ struct EachRequest: Equatable {
   /// How standard input is split.
   var splitter: ArgumentSplitter {
     delimiter.map { ArgumentSplitter(delimiter: $0, skipsEmpty: false) } ?? ArgumentSplitter()
+  }
+
+  /// How the jobs' output is printed; nil where the interface shows it: a dashboard, or lines with the jobs' names.
+  func rawOrder(_ settings: Settings, _ environment: Environment) throws(UsageError) -> RawReport.Order? {
+    let order: RawReport.Order = isOrdered ? .jobs : .ends
+    guard isRaw || isOrdered else {
+      let isFree = settings.interface == nil && settings.grouping == nil
+      return isFree && !environment.outputIsTerminal ? order : nil
+    }
+    let option = isOrdered ? "--order" : "--output raw"
+    if let grouping = settings.grouping {
+      throw UsageError("\(option) and --output \(grouping.rawValue) exclude each other: leave one out")
+    }
+    if let interface = settings.interface, interface != .plain {
+      throw UsageError(
+        "\(option) prints what the commands print, and --ui \(interface.rawValue) does not: leave one out")
+    }
+    return order
   }
 
   /// The bytes of a delimiter as options write it, with `\n`, `\r`, `\t`, `\0` and `\\`; nil for an empty or a malformed one.

@@ -6,6 +6,9 @@ import Session
 /// A placeholder stands in a word, between double or between single quotation marks; anywhere else it is refused, because the
 /// shell could take a part of an argument for a command. `"$1"` is the argument in every place.
 struct EachTemplate: Equatable {
+  /// The longest text that Linux takes as an argument of the shell, in bytes.
+  static let longestScript = 131_071
+
   /// The part of an argument that replaces a placeholder.
   enum Form: String, CaseIterable {
     /// The argument.

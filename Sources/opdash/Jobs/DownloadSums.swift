@@ -36,11 +36,9 @@ struct DownloadSums {
   }
 
   private static func fetch(_ text: String) throws(UsageError) -> [UInt8] {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "opdash-sums-\(UUID().uuidString)")
-    let mend = "set TMPDIR to a folder that can be written to"
-    try NewFolder.make(folder.path(percentEncoded: false), mode: 0o700, mend: mend)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let download = DownloadOperation(from: text, to: folder.appending(path: "list"), resume: false, thread: .shared)
+    let folder = try ScratchFolder("sums", advice: "set TMPDIR to a folder that can be written to")
+    defer { folder.remove() }
+    let download = DownloadOperation(from: text, to: folder.url.appending(path: "list"), resume: false, thread: .shared)
     let queue = DispatchQueue(label: "opdash.sums")
     let watch = download.observe(\.progress, on: queue) { download, change in
       let size = max(change.newValue.completed, change.newValue.total ?? 0)

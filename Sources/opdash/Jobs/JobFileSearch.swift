@@ -1,4 +1,5 @@
 import Foundation
+import JobModel
 import Session
 
 /// Finds the job file of a command line that may name none.
@@ -13,6 +14,23 @@ struct JobFileSearch {
     var jobs: [String] = []
     /// Whether the file was found in a folder above the current one.
     var isAbove = false
+
+    /// The named jobs and all that they need; all jobs without names.
+    ///
+    /// The names take the forms of `needs`: a job, a job with a matrix for its instances, or a pattern with `*` and `?`.
+    func selection(in graph: JobGraph) throws(UsageError) -> JobGraph {
+      guard !jobs.isEmpty else { return graph }
+      var wanted: [JobID] = []
+      for name in jobs {
+        let found = graph.jobs(matching: name)
+        guard !found.isEmpty else {
+          let known = graph.jobs.map(\.name) + Set(graph.jobs.compactMap(\.matrix)).sorted()
+          throw UsageError("\(file) has no job '\(name)'" + NearestName.hint(for: name, in: known))
+        }
+        wanted += found
+      }
+      return graph.restricted(to: wanted + graph.finalJobs(after: wanted))
+    }
   }
 
   let directory: String

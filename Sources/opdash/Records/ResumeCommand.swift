@@ -1,3 +1,4 @@
+import JobCluster
 import JobEngine
 import JobModel
 import Processes
@@ -5,11 +6,16 @@ import RunStore
 import Screen
 import Session
 
-extension Program {
-  /// Resumes an earlier run; prints which jobs run again and why.
-  func resume(_ name: String?, onlyFailed: Bool, _ invocation: Invocation) throws {
-    var settings = try withFile(invocation.settings)
-    let store = try openStore(invocation.settings)
+/// `opdash resume`: resumes an earlier run.
+@MainActor
+struct ResumeCommand {
+  let context: CommandContext
+  let invocation: Invocation
+
+  /// Prints which jobs run again and why, and starts them.
+  func perform(_ name: String?, onlyFailed: Bool) throws {
+    var settings = try context.withFile(invocation.settings)
+    let store = try RunStore(folder: context.stateFolder(invocation.settings))
     let entry = try earlierRun(name, store)
     if let run = ResumableRun.obstacle(to: entry, in: try store.runs(), isGoingOn: store.isGoingOn) {
       throw UsageError(ResumeText.goesOn(run, isHere: run.process.isAlive))
@@ -17,7 +23,7 @@ extension Program {
     var (plan, old) = try earlierPlan(entry)
     guard case .graph(let planned) = plan.subject else { return }
     let graph = settings.engine.map { planned.executed(by: $0) } ?? planned
-    try tellStaying(graph, settings)
+    try context.noteStaying(graph, settings)
     settings.slots = settings.slots ?? old.slots
     settings.onFailure = settings.onFailure ?? old.onFailure
     settings.isBrief = entry.origin.command == "get"
@@ -32,40 +38,44 @@ extension Program {
       try store.earlierJobs(of: entry), graph, fingerprints: graph.jobs.map(Fingerprint.of), onlyFailed: onlyFailed,
       inputsHash: UpToDateCheck.inputsHash)
     if resume.isNothingLeft {
-      return print([MessageText.of(ResumeText.nothingLeft(of: entry, onlyFailed: onlyFailed))])
+      return context.print([MessageText.of(ResumeText.nothingLeft(of: entry, onlyFailed: onlyFailed))])
     }
-    for line in ResumeText.lines(resume, of: entry) { errors.write(line: MessageText.of("opdash: \(line)")) }
+    for line in ResumeText.lines(resume, of: entry) { context.note(line) }
     plan.subject = .graph(resume.graph)
-    plan.resumption = Resumption(run: entry.id, restored: resume.restored, inputs: resume.restoredInputs)
-    plan.resumption?.leavesWork = resume.leavesWork
-    plan.resumption?.approvals = Set(entry.origin.approvals ?? [])
-    if invocation.isDryRun { return try rehearse(plan, of: graph, settings) }
+    plan.all = graph
+    plan.queue.resumes = entry.id
+    plan.queue.restored = resume.restored
+    plan.queue.restoredInputs = resume.restoredInputs
+    plan.queue.leavesWork = resume.leavesWork
+    plan.approvals = Set(entry.origin.approvals ?? [])
+    if invocation.isDryRun {
+      return context.print(try RunLaunch(context: context, plan: plan, settings: settings).rehearsal())
+    }
     let left = try LeftClusterJobs(of: entry, store, resume)
-    plan.resumption?.clusterJobs = left.followed
-    if let ending = left.ending { errors.write(line: MessageText.of("opdash: \(ending)")) }
+    plan.queue.cluster = RunCluster(earlier: left.followed)
+    if let ending = left.ending { context.note(ending) }
     try left.cancelOthers()
     if !left.followed.isEmpty {
-      let jobs = Format.count(left.followed.count, "job")
-      errors.write(line: "opdash: following \(jobs) that the cluster may have")
+      context.note("following \(Format.count(left.followed.count, "job")) that the cluster may have")
     }
-    try start(plan, settings)
+    try RunLaunch(context: context, plan: plan, settings: settings).start()
   }
 
   /// The named run, or the last unfinished one of the job file that is found from here.
   private func earlierRun(_ name: String?, _ store: RunStore) throws -> RunEntry {
     if let name { return try store.run(named: name) }
-    let choice = try? JobFileSearch(directory: environment.currentDirectory).choose([])
-    let file = choice.map { environment.absolute($0.file) }
-    let entry = ResumableRun.choose(try store.runs(), file: file, directory: environment.currentDirectory)
+    let choice = try? JobFileSearch(directory: context.environment.currentDirectory).choose([])
+    let file = choice.map { context.environment.absolute($0.file) }
+    let entry = ResumableRun.choose(try store.runs(), file: file, directory: context.environment.currentDirectory)
     guard let entry else { throw UsageError("no run is recorded in \(store.folder): opdash run starts one") }
     return entry
   }
 
   /// The jobs of a run by its command line, from where it was started, and its settings.
   private func earlierPlan(_ entry: RunEntry) throws -> (RunPlan, Settings) {
-    var there = self
-    there.environment.currentDirectory = entry.origin.directory
     let old = try CommandLineParser.parse(entry.origin.words)
+    var there = RunPlanner(context: context, invocation: old)
+    there.context.environment.currentDirectory = entry.origin.directory
     switch old.command {
     case .run(let words):
       guard let file = entry.origin.file else {
@@ -73,17 +83,17 @@ extension Program {
       }
       // The file that was found then, even if another would be found now.
       let choice = try JobFileSearch(directory: entry.origin.directory).choose(words)
-      return (try there.runPlan([file] + choice.jobs, old).0, old.settings)
+      return (try there.jobFile([file] + choice.jobs), old.settings)
     case .get(let request):
       guard request.list != "-", request.sums != "-" else {
         throw UsageError("the list of run \(entry.id) was standard input, which can't be read again")
       }
-      return (try there.downloadPlan(request, old), old.settings)
+      return (try there.downloads(request), old.settings)
     case .each(let request):
       guard !request.arguments.isEmpty else {
         throw UsageError("the arguments of run \(entry.id) were standard input, which can't be read again")
       }
-      return (try there.eachPlan(request, old), old.settings)
+      return (try there.each(request), old.settings)
     case .demo:
       let words = entry.origin.words.joined(separator: " ")
       throw UsageError("run \(entry.id) played a scenario, which starts anew: opdash \(words)")

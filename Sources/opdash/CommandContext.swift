@@ -1,0 +1,119 @@
+import Basics
+import Foundation
+import JobFiles
+import JobModel
+import Reports
+import RunStore
+import Screen
+import Session
+
+/// The surroundings that the commands share, and their outputs.
+@MainActor
+struct CommandContext {
+  var environment: Environment
+  var output: Output
+  var errors: Output
+  var parts = ProgramParts()
+  /// Ends the process at once; see `RunSession`.
+  var abandon: @Sendable (ProgramEnd) -> Void = { $0.performAtOnce() }
+  var end: @MainActor (ProgramEnd) -> Void
+
+  // MARK: Output
+
+  /// Prints lines and ends.
+  func print(_ lines: [TerminalText]) {
+    for line in lines { output.write(line: line) }
+    exit(ExitStatus.success)
+  }
+
+  /// Prints a line about the command on standard error.
+  func note(_ line: String) { errors.write(line: MessageText.of("opdash: \(line)")) }
+
+  /// Names the jobs that `--on slurm` leaves on this machine.
+  func noteStaying(_ graph: JobGraph, _ settings: Settings) throws(UsageError) {
+    if settings.engine == .slurm, let line = try ClusterCheck.staying(graph) { note(line) }
+  }
+
+  func exit(_ status: Int32) { end(ProgramEnd(status)) }
+
+  func fail(_ error: any Error, on output: Output? = nil) {
+    let output = output ?? errors
+    switch error {
+    case let error as UsageError: output.write(line: MessageText.of("opdash: \(error.message)"))
+    case let faults as Faults: for line in faults.lines { output.write(line: MessageText.of(line)) }
+    case let faults as JobFileFaults: print(faults.faults, on: output)
+    default: output.write(line: MessageText.of("opdash: \(error)"))
+    }
+    end(ProgramEnd(before: error))
+  }
+
+  /// Prints faults or warnings with their lines of the file.
+  func print(_ faults: [JobFileFault], on output: Output) {
+    for fault in faults {
+      for line in fault.lines(width: output.columns) { output.write(line: MessageText.of(line)) }
+    }
+  }
+
+  func paint(_ settings: Settings, onTerminal isTerminal: Bool) -> Paint {
+    Paint(isColoured: environment.isColored(settings.color, onTerminal: isTerminal))
+  }
+
+  // MARK: Files
+
+  /// The job file that the words name, or that is found, and its jobs; warnings go to standard error, unless `warn` is
+  /// given.
+  func load(
+    _ words: [String], _ vars: [String: String], warn: ((JobFileFault) -> Void)? = nil
+  ) throws -> (choice: JobFileSearch.Choice, graph: JobGraph) {
+    let choice = try JobFileSearch(directory: environment.currentDirectory).choose(words)
+    if choice.isAbove { note("the job file is \(choice.file)") }
+    var read = FilesRead()
+    read.add(environment.absolute(choice.file), "the job file")
+    try output.check(read)
+    return (choice, try parts.load(choice.file, environment, vars, warn ?? { print([$0], on: errors) }))
+  }
+
+  /// The settings file; nil if there is none.
+  func settingsFile() throws -> SettingsFile? { try environment.settingsFile.flatMap { try parts.loadSettings($0) } }
+
+  /// The command line's settings, completed by the settings file.
+  func withFile(_ settings: Settings) throws -> Settings { try settingsFile().map { settings.over($0) } ?? settings }
+
+  func stateFolder(_ settings: Settings) throws(UsageError) -> String {
+    guard let folder = environment.stateFolder(settings) else {
+      throw UsageError("neither HOME nor XDG_STATE_HOME says where runs are recorded; say it with --state DIR")
+    }
+    return folder
+  }
+
+  /// The files that a command reads: its own, standard input, the settings, and the store of runs.
+  func filesRead(_ settings: Settings, own: FilesRead = FilesRead()) -> FilesRead {
+    var files = own
+    files.add(descriptor: parts.arguments, "standard input")
+    if let file = environment.settingsFile { files.add(file, "the settings file") }
+    if let folder = environment.stateFolder(settings) {
+      for path in RunStore.files(in: folder) { files.add(path, "the store") }
+    }
+    return files
+  }
+
+  /// Opens the files of reports and the page at `html`; nothing is written to a file that is read.
+  func openFiles(
+    _ settings: Settings, html: String? = nil, besides read: FilesRead
+  ) throws -> (files: [(format: ReportFormat, output: Output)], page: Output?) {
+    let formats = settings.files.keys.sorted { $0.rawValue < $1.rawValue }
+    let paths = formats.map {
+      URL(filePath: environment.absolute(settings.files[$0] ?? "")).standardizedFileURL.path(percentEncoded: false)
+    }
+    for index in paths.indices.dropFirst() {
+      guard let first = paths[..<index].firstIndex(of: paths[index]) else { continue }
+      let options = "--\(formats[first].rawValue) and --\(formats[index].rawValue)"
+      throw UsageError("\(options) name one file, \(paths[index]): give each its own")
+    }
+    try output.check(read)
+    var wanted = zip(formats, paths).map { format, path in (option: "--\(format.rawValue)", path: path) }
+    if let html { wanted.append((option: "--html", path: environment.absolute(html))) }
+    let outputs = try Output.files(wanted, besides: read)
+    return (Array(zip(formats, outputs)), html == nil ? nil : outputs.last)
+  }
+}

@@ -1,0 +1,139 @@
+import Basics
+import Foundation
+import JobEngine
+import JobModel
+import Reports
+import RunStore
+import Screen
+import Session
+
+/// The start of a planned run, or its rehearsal.
+@MainActor
+struct RunLaunch {
+  let context: CommandContext
+  let plan: RunPlan
+  let settings: Settings
+
+  private var environment: Environment { context.environment }
+  private var parts: ProgramParts { context.parts }
+
+  /// The lines about the jobs that the run would execute.
+  func rehearsal() throws -> [TerminalText] {
+    guard case .graph(let graph) = plan.subject else {
+      throw UsageError("\(plan.source) has a queue of its own: --dry-run can't tell what it would run")
+    }
+    let options = try? options()
+    let earlier = options.flatMap { EarlierAttempts.known(ofFile: $0.origin.file, stateFolder: $0.stateFolder) }
+    let restored = plan.queue.restored
+    let mask = SecretMask(graph.secrets)
+    let upToDate = UpToDateCheck.upToDate(
+      in: graph, restored: Set(restored.keys), earlier: { earlier?.newest(of: graph[$0]) },
+      values: { earlier?.values(of: graph[$0]) }
+    ).mapValues { mask?.masked($0) ?? $0 }
+    let lines = JobTable.rehearsal(
+      graph.masked, of: plan.all?.masked ?? graph.masked, slots: slots(graph), upToDate: upToDate, restored: restored)
+    return lines.map(MessageText.of)
+  }
+
+  /// Starts the run and returns; nothing has started if it throws.
+  func start() throws {
+    do { try begin() } catch {
+      plan.cleanUp()
+      throw error
+    }
+  }
+
+  private func begin() throws {
+    // Without its view, the dashboard prints nothing.
+    let interface = plan.rawOrder == nil ? try environment.interface(for: settings.interface) : .dashboard
+    let hasView = interface == .dashboard && plan.rawOrder == nil
+    var options = try options()
+    let read = context.filesRead(settings, own: plan.files)
+    if case .graph(let graph) = plan.subject {
+      let approved = try Approvals.of(settings.approved, earlier: plan.approvals, in: graph, canAsk: hasView)
+      options?.queue.approved = approved
+      options?.queue.canAsk = hasView
+      options?.origin.approvals = Approvals.recorded(approved, in: graph)
+      try parts.checkCluster(graph)
+      try checkTargets(of: graph, read)
+    }
+    let files = try context.openFiles(settings, besides: read).files
+    let run = try run(options)
+    let feed = run.feed
+    let arrivals = plan.arriving.flatMap { jobs in options.flatMap { parts.feed(feed, jobs, parts.arguments, $0) } }
+    let isRecorded = plan.past == nil && run.unrecorded == nil
+    let recording = isRecorded ? options.flatMap { parts.record(feed, $0) } : nil
+    let display = RunSession.Display(
+      interface, of: plan.source, settings: settings, environment, output: context.output, errors: context.errors,
+      files: files)
+    let view = hasView ? try parts.makeView(feed, display.viewOptions, plan.past ?? recording?.past) : nil
+    let paint = context.paint(settings, onTerminal: environment.errorIsTerminal)
+    let raw = plan.rawOrder.map {
+      RawOutput(feed, order: $0, paint: paint, output: context.output, errors: context.errors)
+    }
+    raw?.start()
+    let closing: @MainActor (Run) -> [String] = { run in
+      raw?.wait()
+      return plan.closing(run)
+    }
+    let session = RunSession(
+      feed, display: display, view: view, closing: closing, record: { recording?.finish() }, cleanUp: plan.cleanUp,
+      end: raw == nil ? nil : .stopped, abandon: context.abandon, exit: context.end)
+    recording?.whenLost { [weak session] in session?.noteUnrecorded($0) }
+    parts.watchSignals(session)
+    try session.begin {
+      recording?.start()
+      run.start()
+      arrivals?()
+    }
+    if let reason = run.unrecorded { session.noteUnrecorded(reason) }
+  }
+
+  /// Throws where a download replaces a file that the command reads.
+  private func checkTargets(of graph: JobGraph, _ read: FilesRead) throws(UsageError) {
+    for job in graph.jobs {
+      guard case .download(let work) = job.work, work.existing == .overwrite else { continue }
+      try read.refuse(FileIdentity(path: work.file), "the file \(work.file) of job \(job.name)")
+    }
+  }
+
+  private func slots(_ graph: JobGraph) -> Int { settings.slots ?? graph.slots ?? environment.processors }
+
+  /// Nil for a queue of its own that can't be recorded, because no state folder is known.
+  private func options() throws -> RunOptions? {
+    if case .live = plan.subject, environment.stateFolder(settings) == nil { return nil }
+    var options = RunOptions(
+      origin: RunOrigin(
+        command: plan.command, words: plan.words, file: plan.file, directory: environment.currentDirectory,
+        slots: environment.processors, onFailure: JobGraph.Failure.keepGoing.rawValue),
+      stateFolder: try context.stateFolder(settings), retention: settings.retention, queue: plan.queue)
+    guard case .graph(let graph) = plan.subject else { return options }
+    let (slots, onFailure) = (slots(graph), settings.onFailure ?? graph.onFailure)
+    options.origin.slots = slots
+    options.origin.onFailure = onFailure.rawValue
+    options.fingerprints = graph.jobs.map(Fingerprint.of)
+    options.queue.slots = slots
+    options.queue.onFailure = onFailure
+    options.queue.stateFolder = options.stateFolder
+    options.queue.keepsShortLogs = plan.rawOrder == nil
+    options.queue.isOpen = plan.arriving != nil
+    if plan.command == "run" {
+      let file = plan.file ?? "standard input"
+      options.queue.variables[JobFileChain.variable] = try JobFileChain(environment).adding(file)
+    }
+    return options
+  }
+
+  private func run(_ options: RunOptions?) throws -> StartableRun {
+    switch plan.subject {
+    case .live(let feed, let start):
+      if settings.slots != nil || settings.onFailure != nil {
+        throw UsageError("\(plan.source) has a queue of its own: it takes neither --slots nor --on-failure")
+      }
+      return StartableRun(feed: feed, start: start)
+    case .graph(let graph):
+      guard let options else { preconditionFailure("a graph has options") }
+      return try parts.makeRun(graph, options)
+    }
+  }
+}
