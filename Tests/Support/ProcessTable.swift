@@ -6,12 +6,16 @@ package enum ProcessTable {
   package static func marker() -> String { "9\(UInt32.random(in: 1_000_000...4_000_000_000))" }
 
   /// The living processes that sleep for `marker` seconds, or have it elsewhere in their command line.
+  ///
+  /// A guardian has the arguments of its program, and is left out.
   package static func processes(with marker: String) -> [pid_t] {
     pids.filter { pid in
       guard pid != getpid(), let line = text("/proc/\(pid)/cmdline"), line.contains(marker) else { return false }
-      return isAlive(pid)
+      return !isGuardian(pid) && isAlive(pid)
     }
   }
+
+  private static func isGuardian(_ pid: pid_t) -> Bool { text("/proc/\(pid)/comm") == "job-guardian\n" }
 
   /// How many sleep for `marker` seconds.
   package static func sleepers(_ marker: String) -> Int {
@@ -73,7 +77,7 @@ package enum ProcessTable {
   /// The guardians among the processes that were started with this variable in their environment.
   package static func guardians(_ variable: String) -> [pid_t] {
     pids.filter { pid in
-      text("/proc/\(pid)/comm") == "job-guardian\n" && isAlive(pid)
+      isGuardian(pid) && isAlive(pid)
         && text("/proc/\(pid)/environ")?.split(separator: "\0").contains(Substring(variable)) == true
     }
   }
