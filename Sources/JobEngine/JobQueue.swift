@@ -19,7 +19,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
   private let options: JobQueueOptions
   /// The statement of the run, except for its slots and its time.
   private let runStart: RunStart
-  /// Whether priorities change the order in which the operation queue executes jobs.
+  /// Whether operations get the priorities of their jobs.
   private let hasPriorities: Bool
   private let fileHashes = FileHashes()
   /// The names of each job's values that other jobs read.

@@ -14,7 +14,7 @@ package enum ControlSequences {
   package static let eraseBelow = "\u{1B}[J"
   /// Erases the rest of the row.
   package static let eraseRest = "\u{1B}[K"
-  /// A row that is too long ends at the last column, in place of in the next row.
+  /// Cuts a row that is too long at the last column.
   package static let wrapOff = "\u{1B}[?7l"
   package static let wrapOn = "\u{1B}[?7h"
   package static let plainStyle = "\u{1B}[m"
@@ -25,7 +25,8 @@ package enum ControlSequences {
   package static let updateEnd = "\u{1B}[?2026l"
 
   package static func up(_ rows: Int) -> String { rows > 0 ? "\u{1B}[\(rows)A" : "" }
-  package static let nextRow = "\r\u{1B}[B"
+  /// The next row, scrolling at the bottom as a line feed does; the kernel passes it on without dividing the output.
+  package static let nextRow = "\r\u{1B}D"
 
   /// Asks for the background, then for the attributes, which every terminal answers, after earlier queries.
   package static let backgroundQuery = "\u{1B}]11;?\u{1B}\\\u{1B}[c"

@@ -9,9 +9,9 @@ import Screen
 /// A terminal that shows scrolling lines and, below them, a block of rows that is redrawn in place.
 ///
 /// Between two writes the hidden cursor is on the first cell of the block, so that erasing from the cursor removes the
-/// block and nothing else, even after a resize. A row that was made for a wider window does not wrap, and a block is
-/// written without line feeds, at which the kernel divides output: a resize seldom comes in the middle of one. Any thread
-/// may call everything but `suspend`.
+/// block and nothing else, even after a resize. A row that was made for a wider window does not wrap. The kernel divides
+/// output at line feeds, so a block has none: a resize seldom divides a block. Any thread may call everything but
+/// `suspend`.
 package final class InlineStream: Sendable {
   private struct State {
     var isOpen = false
@@ -97,14 +97,9 @@ package final class InlineStream: Sendable {
       if hasMore { noteOutput() }
       let lines = printed + takePending(&state)
       let shown = lines.isEmpty && state.shown?.count == rows.count ? state.shown : nil
-      var head = "\r"
-      var block = ControlSequences.wrapOff
-      if shown == nil {
-        head += ControlSequences.eraseBelow
-        block += String(repeating: "\n", count: max(0, rows.count - 1)) + ControlSequences.up(rows.count - 1)
-      }
+      var head = shown == nil ? "\r" + ControlSequences.eraseBelow : "\r"
       let texts = rows.indices.map { shown?[$0] == rows[$0] ? "" : rows[$0].text + ControlSequences.eraseRest }
-      block += texts.joined(separator: ControlSequences.nextRow)
+      var block = ControlSequences.wrapOff + texts.joined(separator: ControlSequences.nextRow)
       block += "\r" + ControlSequences.up(rows.count - 1) + ControlSequences.wrapOn
       if features.speaksXterm {
         head = ControlSequences.updateBegin + head

@@ -17,10 +17,8 @@ struct SignalTests {
     var signals = handled
     signals += [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS]
     signals += [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGKILL]
-    #if os(Linux)
     // SIGSTKFLT, and two of the real-time ones.
     signals += [16, SIGPOLL, SIGPWR, 40, 64]
-    #endif
     return signals
   }()
 

@@ -76,7 +76,6 @@ import Testing
     #expect(files.missing == bytePath("gone.c"))
   }
 
-  #if os(Linux)
   private func write(_ text: String, to name: [UInt8]) throws {
     let descriptor = open(
       BytePath(path("odd")).appending(BytePath(name)).cString, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
@@ -108,7 +107,6 @@ import Testing
     try write("2", to: Array("e\u{301}".utf8))
     #expect(try hash("odd") != before)
   }
-  #endif
 
   @Test func aFileCountsOnceAndWhatTheJobCreatesDoesNotCount() throws {
     #expect(try names("a.c", "*.c", "a.*") == ["a.c", "b.c"])

@@ -54,13 +54,11 @@ struct IncludeTests {
     #expect(graph.jobs[2].needs.map(\.job.index) == [0])
   }
 
-  #if os(Linux)
   @Test func filesWhoseNamesLookTheSameAreTwo() throws {
     try Data("jobs: { a: ls }".utf8).write(to: folder.file("\u{E9}.yml"))
     try Data("jobs: { b: ls }".utf8).write(to: folder.file("e\u{301}.yml"))
     #expect(try graph("include: ['\u{E9}.yml', 'e\u{301}.yml']").jobs.map(\.name) == ["a", "b"])
   }
-  #endif
 
   @Test func aFileNeedsNoJobsOfItsOwn() throws {
     #expect(try graph("include: a.yml", ["a.yml": "jobs: { a: { run: ls } }"]).jobs.map(\.name) == ["a"])

@@ -268,12 +268,8 @@ private let probe = Built.product("terminal-probe")
   }
 
   private func ticks(_ pid: pid_t) throws -> Int {
-    #if os(Linux)
     let stat = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
     let fields = stat.split(separator: ")").last.map { $0.split(separator: " ") } ?? []
     return (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
-    #else
-    return 0
-    #endif
   }
 }

@@ -29,7 +29,6 @@ struct PausedOperationTests {
     #expect(watch.completes())
   }
 
-  #if os(Linux)
   private func isStopped(_ process: Int32?) -> Bool {
     guard let process, let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else {
       return false
@@ -55,7 +54,6 @@ struct PausedOperationTests {
     watch.feed.send(.cancel([id], by: .person))
     #expect(watch.completes())
   }
-  #endif
 
   @Test func aProgramThatExitsWithAnErrorHasFailed() throws {
     let watch = Watch()

@@ -9,7 +9,6 @@ import Testing
 ///
 /// Its quadratic costs (a queue visits all waiting operations at every event) are measured beside ours in
 /// Tests/Benchmarks.
-#if os(Linux)
 @Suite(
   .enabled(if: !FaultHandling.isSanitized, "a sanitizer reports the faults of others that these tests bring about"))
 struct BesideFoundationTests {
@@ -302,4 +301,3 @@ struct BesideFoundationTests {
     #expect(ours.ends.load(ordering: .sequentiallyConsistent) == 1)
   }
 }
-#endif

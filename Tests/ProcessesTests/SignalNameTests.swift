@@ -17,10 +17,8 @@ struct SignalNameTests {
     #expect(SignalName.short(64) == "64")
   }
 
-  #if os(Linux)
   @Test func theSignalsOfLinuxHaveNamesToo() {
     #expect(SignalName.of(SIGPWR) == "SIGPWR")
     #expect(SignalName.of(SIGSTKFLT) == "SIGSTKFLT")
   }
-  #endif
 }

@@ -35,14 +35,13 @@ import Testing
   private static let erase = "\u{1B}[J"
   /// The sequences that every block is between.
   private static let (off, on) = ("\u{1B}[?7l", "\u{1B}[?7h")
-  private static let down = "\r\u{1B}[B"
+  private static let down = "\r\u{1B}D"
 
-  /// A block that is drawn as a whole, below lines: room is made for it first, and its rows hold no line feed.
+  /// A block that is drawn as a whole, below lines; no line feed is in it.
   private static func whole(rows: [String], below lines: String = "") -> String {
     let up = rows.count > 1 ? "\u{1B}[\(rows.count - 1)A" : ""
-    let room = String(repeating: "\n", count: rows.count - 1) + up
     let block = rows.map { "\($0)\u{1B}[K" }.joined(separator: down)
-    return start + erase + lines + off + room + block + "\r" + up + on + end
+    return start + erase + lines + off + block + "\r" + up + on + end
   }
 
   @Test func theCursorWaitsHiddenAtTheTopOfTheBlock() {

@@ -24,11 +24,7 @@ import Testing
   /// Two ends of a connection in which each write is a packet of its own.
   private func packets() throws -> [Int32] {
     var ends: [Int32] = [-1, -1]
-    #if os(Linux)
     try #require(socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends) == 0)
-    #else
-    try #require(socketpair(AF_UNIX, SOCK_DGRAM, 0, &ends) == 0)
-    #endif
     return ends
   }
 

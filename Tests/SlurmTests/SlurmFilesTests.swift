@@ -46,13 +46,11 @@ import Testing
     #expect(SlurmFiles(folder: files.folder + "/none").attempts() == [:])
   }
 
-  #if os(Linux)
   @Test func aNameThatIsNotTextHidesNoOther() {
     write("", to: "a.2.claim")
     close(open(BytePath(files.folder).appending(BytePath([0xFF])).cString, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
     #expect(files.attempts() == ["a": 2])
   }
-  #endif
 
   @Test func theFilesOfAnAttemptAloneAreRemoved() {
     for name in ["a.1.claim", "a.1.out", "a.1.exit", "a.1.values", "a.2.claim", "a.1.kill", "b.1.out"] {

@@ -99,12 +99,8 @@ package struct ChildProcess: Sendable {
     return (String(decoding: output, as: UTF8.self), child.ending(waiting: true))
   }
 
-  #if os(Linux)
   // POSIX_SPAWN_SETSID, which glibc shows only to programs that ask for its extensions.
   private static let newSession: Int32 = 0x80
-  #else
-  private static let newSession = POSIX_SPAWN_SETSID
-  #endif
 }
 
 /// The products of the build.

@@ -1,12 +1,7 @@
 import Foundation
 
-#if canImport(Darwin)
-private let streamType = SOCK_STREAM
-private let sendFlags: Int32 = 0
-#else
 private let streamType = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
 private let sendFlags = Int32(MSG_NOSIGNAL)
-#endif
 
 /// TCP on 127.0.0.1, as far as tests need it.
 package enum Loopback {
@@ -133,11 +128,6 @@ package enum Loopback {
   private static func makeSocket(_ family: Int32 = AF_INET) throws -> Int32 {
     let descriptor = socket(family, streamType, 0)
     guard descriptor >= 0 else { throw Failure("socket") }
-    #if canImport(Darwin)
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    var yes: Int32 = 1
-    setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
-    #endif
     return descriptor
   }
 

@@ -83,13 +83,8 @@ package final class Nginx: Sendable {
     var ends: [Int32] = [0, 0]
     // Nothing that starts beside this may inherit the end that is to be ours alone; a pipe could be marked only too late.
     guard Loopback.pair(&ends) else { throw Failure(description: "no socket pair") }
-    #if canImport(Darwin)
-    var actions: posix_spawn_file_actions_t?
-    var attributes: posix_spawnattr_t?
-    #else
     var actions = posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
-    #endif
     // A dispatch thread blocks signals, and a shell that never hears SIGCHLD waits for ever.
     var mask = sigset_t()
     sigemptyset(&mask)

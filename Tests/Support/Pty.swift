@@ -170,7 +170,6 @@ package final class Pty {
   }
 
   private static func pair() throws -> (master: Int32, path: String) {
-    #if os(Linux)
     // Glibc shows posix_openpt and its kin only to programs that ask for X/Open: what they do, then.
     let master = Foundation.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var unlock: Int32 = 0
@@ -178,12 +177,6 @@ package final class Pty {
     if ioctl(master, 0x4004_5431, &unlock) == 0, ioctl(master, 0x8004_5430, &number) == 0 {
       return (master, "/dev/pts/\(number)")
     }
-    #else
-    let master = posix_openpt(O_RDWR | O_NOCTTY)
-    if grantpt(master) == 0, unlockpt(master) == 0, let name = ptsname(master) {
-      return (master, String(cString: name))
-    }
-    #endif
     throw ChildProcess.Failure(description: "no terminal: \(String(cString: strerror(errno)))")
   }
 

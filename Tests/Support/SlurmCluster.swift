@@ -62,11 +62,7 @@ package final class SlurmCluster: Sendable {
   private static let partition = "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP"
 
   private static func pair(_ ends: inout [Int32]) -> Bool {
-    #if canImport(Darwin)
-    return socketpair(AF_UNIX, SOCK_STREAM, 0, &ends) == 0
-    #else
     return socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0
-    #endif
   }
 
   /// Starts daemons at the word of this process, and kills them and their jobs when its input ends.

@@ -251,8 +251,4 @@ import Testing
   }
 }
 
-#if canImport(Darwin)
-private let fileSizeLimit = RLIMIT_FSIZE
-#else
 private let fileSizeLimit = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
-#endif

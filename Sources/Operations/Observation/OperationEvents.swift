@@ -5,7 +5,7 @@ import Foundation
 /// As far as they come, `attached`, `starting`, `begun`, `executed` and `ended` come in this order. The operation may be
 /// cancelled, and may produce others, at any time before it has executed.
 public enum OperationEvent: Sendable {
-  /// It entered an `OperationFeeder` or a queue; Foundation's own queue is noticed when it starts the operation.
+  /// The operation entered an `OperationFeeder` or a queue; an entry into a plain queue is posted at the start.
   case attached
   /// `main` is about to be called.
   case starting
@@ -13,9 +13,9 @@ public enum OperationEvent: Sendable {
   case begun
   /// The program that does the work has started; where a check or a pause comes first, some time after `begun`.
   case launched(pid: Int32)
-  /// It reported its progress.
+  /// The operation reported progress.
   case progress(OperationProgress)
-  /// It logged lines, at least one.
+  /// The operation logged at least one line.
   case lines([OperationLogLine])
   /// Something other than the operation itself has stopped its program by a signal.
   case stopped(signal: Int32)
@@ -23,13 +23,13 @@ public enum OperationEvent: Sendable {
   case continued
   /// The work waits for, or was given, a place on another machine.
   case placed(any OperationPlacement)
-  /// It gave another operation to its queue, by `produce(_:)`.
+  /// The operation added another one to its queue by `produce(_:)`.
   case produced(Operation)
-  /// It was cancelled, and has not finished.
+  /// The operation was cancelled before it had finished.
   case cancelled
   /// Its work is over; left out if it never began.
   case executed
-  /// It has finished, with its `failure` if it has one; always the last.
+  /// The operation has finished, with its `failure` if there is one; always the last event.
   case ended((any Error)?)
 
   /// Kinds of events, to be chosen from.
@@ -47,7 +47,7 @@ public enum OperationEvent: Sendable {
     public static let begun = Kinds(rawValue: 1 << 1)
     /// A cancellation.
     public static let cancelled = Kinds(rawValue: 1 << 2)
-    /// The end of the work, and that of the operation.
+    /// The ends of the work and of the operation.
     public static let ended = Kinds(rawValue: 1 << 3)
     /// Reports of progress.
     public static let progress = Kinds(rawValue: 1 << 4)
@@ -84,7 +84,7 @@ public enum OperationEvent: Sendable {
   }
 }
 
-/// Where the work of an operation is executed, or what it waits for, as the kind of operation describes it.
+/// The place where the work of an operation is executed, or the reason for its wait; each kind of operation has its own.
 public protocol OperationPlacement: Sendable {}
 
 /// Keeps an operation from reading more output while it is referenced; see `events(on:_:)`.
@@ -113,7 +113,7 @@ extension AsyncOperation {
   /// Calls `handler` on `queue` with each later event of these kinds, until the token is released or the operation has
   /// finished.
   ///
-  /// Events are delivered one at a time, in the order in which they were posted; on one queue, this order holds across
+  /// Events are delivered one at a time, in the order of posting; on one queue, this order holds across
   /// observations and operations. None is dropped, except lines of `log(_:)` for a handler that is ten thousand
   /// deliveries behind; see `OperationLogLine.lost`. Any thread may call this. To receive `attached`, observe the
   /// operation before it enters a queue. The handler should not capture the operation: it is retained until the finish.

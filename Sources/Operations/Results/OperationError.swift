@@ -53,7 +53,7 @@ public struct OperationError: Error, Equatable, LocalizedError, CustomStringConv
   /// The names of several operations.
   ///
   /// With `childrenFailed`, the children that failed, in the order of `underlying`. With `dependencyCycle` and
-  /// `deadlock`, operations of which each waits for the next; the last is the first again.
+  /// `deadlock`, each operation waits for the next; the last is the first again.
   public let names: [String]
   /// The number of dependencies and groups on the way to the operation that failed first; 0 with most codes.
   ///
