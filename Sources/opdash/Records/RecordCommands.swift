@@ -59,9 +59,13 @@ struct RecordCommands {
     let graph = path.flatMap { try? context.parts.load($0, environment, invocation.vars, { _ in }) }
     let jobs = graph?.jobs.map(\.name) ?? []
     let ends = path.map { store.recordedEnds(ofFile: $0, jobs: jobs.count) } ?? [:]
+    let rows = runs.map {
+      HistoryTable.Row(
+        id: $0.id, name: $0.name, startedAt: $0.startedAt, endedAt: $0.endedAt, summary: $0.summary, length: $0.length,
+        jobs: $0.jobs, isGoingOn: $0.summary == nil && store.isGoingOn($0))
+    }
     let table = HistoryTable(
-      runs: runs, jobs: jobs.map { .init(name: $0, ends: ends[$0] ?? []) }, paint: paint,
-      width: context.output.columns, isGoingOn: { store.isGoingOn($0) })
+      runs: rows, jobs: jobs.map { .init(name: $0, ends: ends[$0] ?? []) }, paint: paint, width: context.output.columns)
     context.print(table.lines)
   }
 

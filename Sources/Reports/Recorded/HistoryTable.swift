@@ -1,29 +1,71 @@
 import Foundation
 import JobModel
-import Reports
-import RunStore
 import Screen
 
 /// The output of `opdash history`: the recorded runs and, of a job file's jobs, the usual times.
-struct HistoryTable {
+package struct HistoryTable {
+  /// A recorded run.
+  package struct Row {
+    var id: String
+    var name: String
+    var startedAt: Date
+    /// Nil for a run that is going on, and for one whose program was killed.
+    var endedAt: Date?
+    /// Nil for a run that has not ended.
+    var summary: RunSummary?
+    /// The time until the last end of a job; nil where it was not recorded.
+    var length: Duration?
+    var jobs: Int
+    var isGoingOn: Bool
+
+    package init(
+      id: String, name: String, startedAt: Date, endedAt: Date?, summary: RunSummary?, length: Duration?, jobs: Int,
+      isGoingOn: Bool
+    ) {
+      self.id = id
+      self.name = name
+      self.startedAt = startedAt
+      self.endedAt = endedAt
+      self.summary = summary
+      self.length = length
+      self.jobs = jobs
+      self.isGoingOn = isGoingOn
+    }
+  }
+
   /// The ends of a job in recorded runs, the newest first.
-  struct JobHistory {
+  package struct JobHistory {
     var name: String
     var ends: [RecordedEnd]
+
+    package init(name: String, ends: [RecordedEnd]) {
+      self.name = name
+      self.ends = ends
+    }
   }
 
   /// The newest first.
-  let runs: [RunEntry]
+  let runs: [Row]
   /// In the order of the job file; empty without one.
-  var jobs: [JobHistory] = []
+  let jobs: [JobHistory]
   let paint: Paint
-  var now = Date()
-  var zone = TimeZone.current
-  var width = 80
-  /// Whether the process that executes an unfinished run is alive.
-  let isGoingOn: (RunEntry) -> Bool
+  let now: Date
+  let zone: TimeZone
+  let width: Int
 
-  var lines: [TerminalText] {
+  package init(
+    runs: [Row], jobs: [JobHistory] = [], paint: Paint, now: Date = Date(), zone: TimeZone = .current,
+    width: Int = 80
+  ) {
+    self.runs = runs
+    self.jobs = jobs
+    self.paint = paint
+    self.now = now
+    self.zone = zone
+    self.width = width
+  }
+
+  package var lines: [TerminalText] {
     guard !runs.isEmpty else { return ["No run is recorded."] }
     let table = table(["RUN", "STARTED", "NAME", "OUTCOME", "LENGTH", "OK"], runs.map(row), flexible: 2)
     guard !jobs.isEmpty else { return table }
@@ -39,9 +81,9 @@ struct HistoryTable {
     var isRight = false
   }
 
-  private func row(_ run: RunEntry) -> [Cell] {
+  private func row(_ run: Row) -> [Cell] {
     let (word, role) = outcome(run)
-    let end = run.endedAt ?? (isGoingOn(run) ? now : nil)
+    let end = run.endedAt ?? (run.isGoingOn ? now : nil)
     let length = run.length ?? end.map { .seconds(max(0, $0.timeIntervalSince(run.startedAt))) }
     return [
       Cell(text: JobText.clean(run.id)), Cell(text: "\(started(run.startedAt))", role: .quiet),
@@ -51,8 +93,8 @@ struct HistoryTable {
     ]
   }
 
-  private func outcome(_ run: RunEntry) -> (TerminalText, Paint.Role) {
-    guard let summary = run.summary else { return isGoingOn(run) ? ("running", .active) : ("unfinished", .warning) }
+  private func outcome(_ run: Row) -> (TerminalText, Paint.Role) {
+    guard let summary = run.summary else { return run.isGoingOn ? ("running", .active) : ("unfinished", .warning) }
     if summary.failed > 0 { return ("\(summary.failed) failed", .bad) }
     return summary.cancelled - summary.cancelledByProgram + summary.left > 0 ? ("stopped", .warning) : ("ok", .good)
   }

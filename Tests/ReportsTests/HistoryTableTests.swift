@@ -1,10 +1,8 @@
 import Foundation
 import JobModel
-import Reports
-import RunStore
 import Testing
 
-@testable import opdash
+@testable import Reports
 
 /// What `history` prints.
 struct HistoryTableTests {
@@ -13,22 +11,20 @@ struct HistoryTableTests {
 
   private func run(
     _ number: Int, _ name: String = "release", minutes: Double = 0, took: Double?, _ change: (inout RunSummary) -> Void
-  ) -> RunEntry {
+  ) -> HistoryTable.Row {
     var summary = RunSummary()
     summary.succeeded = 38
     change(&summary)
     let start = Self.start.addingTimeInterval(minutes * 60)
-    return RunEntry(
-      id: "20261120-14030\(number)-424\(number)", name: name,
-      origin: RunOrigin(command: "run", directory: "/w", slots: 2, onFailure: "keep-going"), startedAt: start,
-      endedAt: took.map { start.addingTimeInterval($0) }, summary: took == nil ? nil : summary, jobs: 38,
-      process: ProcessIdentity(pid: Int32(4240 + number), startTime: 1, boot: "b"))
+    return HistoryTable.Row(
+      id: "20261120-14030\(number)-424\(number)", name: name, startedAt: start,
+      endedAt: took.map { start.addingTimeInterval($0) }, summary: took == nil ? nil : summary, length: nil, jobs: 38,
+      isGoingOn: number == 1)
   }
 
-  private func table(_ runs: [RunEntry], _ jobs: [HistoryTable.JobHistory] = []) -> [String] {
+  private func table(_ runs: [HistoryTable.Row], _ jobs: [HistoryTable.JobHistory] = []) -> [String] {
     HistoryTable(
-      runs: runs, jobs: jobs, paint: Paint(isColoured: false), now: Self.start.addingTimeInterval(90), zone: .gmt,
-      isGoingOn: { $0.process.pid == 4241 }
+      runs: runs, jobs: jobs, paint: Paint(isColoured: false), now: Self.start.addingTimeInterval(90), zone: .gmt
     ).lines.map(\.text)
   }
 
@@ -99,10 +95,9 @@ struct HistoryTableTests {
   }
 
   @Test func ofANameEightColumnsAreShownInAnyCase() {
-    var narrow = HistoryTable(
+    let narrow = HistoryTable(
       runs: [run(1, "nightly-1", took: 5.8) { _ in }], paint: Paint(isColoured: false), now: Self.start, zone: .gmt,
-      isGoingOn: { _ in false })
-    narrow.width = 10
+      width: 10)
     #expect(narrow.lines[1].text.count == 68)
   }
 
