@@ -59,8 +59,7 @@ final class NoisyStore: Sendable {
   private func changes(_ noise: inout Noise) -> [String] {
     var changes: [String] = []
     while !noise.isEmpty, changes.count < 8 {
-      let ends = store.recordedEnds(ofFile: "/f", jobs: Self.jobs.count)
-    let table = noise.pick(Self.tables)
+      let table = noise.pick(Self.tables)
       let column = noise.pick(table.columns)
       let value =
         switch noise.byte() % 6 {
@@ -120,14 +119,14 @@ final class NoisyStore: Sendable {
   func read() throws {
     let store = try RunStore(folder: folder)
     let runs = try store.runs()
-    let ends = store.recordedEnds(ofFile: "/f", jobs: Self.jobs.count)
+    let recorded = store.recordedEnds(ofFile: "/f", jobs: Self.jobs.count)
     let rows = runs.map {
       HistoryTable.Row(
         id: $0.id, name: $0.name, startedAt: $0.startedAt, endedAt: $0.endedAt, summary: $0.summary, length: $0.length,
         jobs: $0.jobs, isGoingOn: store.isGoingOn($0))
     }
     _ = HistoryTable(
-      runs: rows, jobs: Self.jobs.map { .init(name: $0, ends: ends[$0] ?? []) }, paint: Paint(isColoured: true),
+      runs: rows, jobs: Self.jobs.map { .init(name: $0, ends: recorded[$0] ?? []) }, paint: Paint(isColoured: true),
       zone: .gmt
     ).lines
     let graph = JobGraph(name: "n", jobs: Self.jobs.map { Job(name: $0, work: .shell(ShellWork(.script("x")))) })
