@@ -125,10 +125,11 @@ final class NoisyStore: Sendable {
         id: $0.id, name: $0.name, startedAt: $0.startedAt, endedAt: $0.endedAt, summary: $0.summary, length: $0.length,
         jobs: $0.jobs, isGoingOn: store.isGoingOn($0))
     }
-    _ = HistoryTable(
-      runs: rows, jobs: Self.jobs.map { .init(name: $0, ends: recorded[$0] ?? []) }, paint: Paint(isColoured: true),
-      zone: .gmt
-    ).lines
+    _ =
+      HistoryTable(
+        runs: rows, jobs: Self.jobs.map { .init(name: $0, ends: recorded[$0] ?? []) }, paint: Paint(isColoured: true),
+        zone: .gmt
+      ).lines
     let graph = JobGraph(name: "n", jobs: Self.jobs.map { Job(name: $0, work: .shell(ShellWork(.script("x")))) })
     for run in runs {
       _ = ResumableRun.obstacle(to: run, in: runs, isGoingOn: store.isGoingOn)
