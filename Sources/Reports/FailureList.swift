@@ -78,7 +78,7 @@ enum TallyText {
     let upToDate = run.jobs.count { $0.state == .succeeded(upToDate: true) && $0.restored == nil }
     add(counts.succeeded - upToDate, StateClass.succeeded.word, .good)
     add(upToDate, StateClass.upToDate.word, .good)
-    add(counts.failed - counts.allowed, "failed", .bad)
+    add(counts.failed, "failed", .bad)
     add(counts.allowed, "failed but allowed to", .warning)
     add(counts.cancelled, "cancelled", .warning)
     add(counts.skipped, "skipped", .quiet)

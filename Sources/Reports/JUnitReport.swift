@@ -29,8 +29,8 @@ package struct JUnitReport: Report {
     let cases = run.ids.map { id in testCase(id, in: run) }
     let counts = run.counts
     let suite = [
-      ("name", run.start?.name ?? "run"), ("tests", "\(counts.all)"), ("failures", "\(counts.failed - counts.allowed)"),
-      ("errors", "0"), ("skipped", "\(counts.all - counts.succeeded - counts.failed + counts.allowed)"),
+      ("name", run.start?.name ?? "run"), ("tests", "\(counts.all)"), ("failures", "\(counts.failed)"),
+      ("errors", "0"), ("skipped", "\(counts.all - counts.succeeded - counts.failed)"),
       ("time", seconds(run.length)), ("timestamp", run.start.map { Self.instant($0.at) } ?? ""),
     ]
     return """

@@ -6,8 +6,8 @@ extension Command {
   static let retryFailed: Command = {
     var command = running(
       "retry-failed", [.control("r")], "retry all failed jobs",
-      isEnabled: { $0.canRetry && $0.run.counts.failed > $0.run.counts.allowed && !$0.failures.isEmpty },
-      refusal: { $0.run.counts.failed > 0 ? $0.whyNoRetry : "no job has failed" },
+      isEnabled: { $0.canRetry && $0.run.counts.failed > 0 && !$0.failures.isEmpty },
+      refusal: { $0.run.counts.failed + $0.run.counts.allowed > 0 ? $0.whyNoRetry : "no job has failed" },
       word: { $0.isOver ? "retry all failed" : nil }
     ) { model, now in
       let jobs = model.failures

@@ -78,7 +78,7 @@ struct Banner {
       text = "FROZEN at \(Format.time(model.elapsed(at: now))), \(Format.count(news, "event")) since then"
       keys = [model.keys.hint(.freeze, "shows the present")]
     } else {
-      let hasFailed = run.counts.failed > run.counts.allowed
+      let hasFailed = run.counts.failed > 0
       let isBroken = run.counts.cancelled > 0 || run.counts.done < run.jobs.count
       style = hasFailed ? \.danger : isBroken ? \.warning : \.good
       text = Self.ending(run)
@@ -137,7 +137,7 @@ struct Banner {
     let counts = run.counts
     var parts: [String] = []
     func part(_ count: Int, _ words: String) { if count > 0 { parts.append("\(count) \(words)") } }
-    part(counts.failed - counts.allowed, "failed")
+    part(counts.failed, "failed")
     part(counts.skipped, "skipped")
     part(counts.cancelled, "cancelled")
     part(run.jobs.count - counts.done, "not run")

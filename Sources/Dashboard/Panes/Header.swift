@@ -12,7 +12,7 @@ struct Header {
     let run = model.run
     let counts = run.counts
     if run.isComplete || run.summary != nil {
-      if counts.failed > counts.allowed { return "FAILED" }
+      if counts.failed > 0 { return "FAILED" }
       return run.stopping != nil || counts.cancelled > 0 ? "STOPPED" : "DONE"
     }
     if run.stopping != nil || model.quits > 0 { return "STOPPING" }
@@ -108,8 +108,7 @@ struct Header {
     }
     let stopping = inClass(.stopping)
     if stopping > 0 { items.append(Item(worth: 3, forms: number(stopping, "stopping", theme.held) + [[]])) }
-    let failed = counts.failed - counts.allowed
-    if failed > 0 { items.append(Item(worth: 12, forms: number(failed, "failed", theme.bad))) }
+    if counts.failed > 0 { items.append(Item(worth: 12, forms: number(counts.failed, "failed", theme.bad))) }
     if counts.paused > 0 { items.append(Item(worth: 2, forms: number(counts.paused, "paused", theme.held) + [[]])) }
     if counts.backingOff > 0 {
       items.append(Item(worth: 2, forms: number(counts.backingOff, "retrying", theme.style(.backingOff)) + [[]]))
@@ -148,7 +147,7 @@ struct Header {
     func share(_ count: Int) -> Double { Double(count) / Double(total) }
     let parts = [
       Bar.Part(share: share(counts.succeeded + counts.allowed), sign: "#", style: theme.style(.succeeded)),
-      Bar.Part(share: share(counts.failed - counts.allowed), sign: "!", line: "╳", style: theme.bad),
+      Bar.Part(share: share(counts.failed), sign: "!", line: "╳", style: theme.bad),
       Bar.Part(share: model.index.openShare / Double(total), sign: "=", line: "╍", style: theme.style(.executing)),
     ]
     frame.put(Bar(theme: theme).stacked(parts, width: width), x: area.x + 1, y: area.y)

@@ -78,7 +78,7 @@ enum Update {
     switch model.options.keepOpen {
     case .always: return []
     case .never: return [.leave(.complete)]
-    case .onFailure: return run.counts.failed > run.counts.allowed ? [] : [.leave(.complete)]
+    case .onFailure: return run.counts.failed > 0 ? [] : [.leave(.complete)]
     }
   }
 

@@ -88,7 +88,6 @@ package struct InlineBlock: Sendable {
   private func drawSummary(_ run: Run, _ frame: inout Frame, y: Int, now: Duration) {
     let counts = run.counts
     let isMoving = counts.executing + counts.backingOff > 0
-    let failed = counts.failed - counts.allowed
     var items: [[TextSpan]] = [
       [TextSpan(Format.time(isMoving ? run.elapsed(at: max(now, run.time)) : run.length), theme.bold)]
     ]
@@ -96,7 +95,7 @@ package struct InlineBlock: Sendable {
       if count > 0 { items.append([TextSpan("\(count)", style), TextSpan(" \(word)", theme.dim)]) }
     }
     items.append([TextSpan("\(counts.done)", theme.bold), TextSpan(" of \(run.jobs.count) done", theme.dim)])
-    item(failed, "failed", theme.bad)
+    item(counts.failed, "failed", theme.bad)
     item(index.counts[Int(StateClass.executing.rawValue)], "running", theme.style(.executing))
     item(index.counts[Int(StateClass.stopping.rawValue)], "stopping", theme.held)
     item(counts.paused, "paused", theme.held)

@@ -56,8 +56,7 @@ enum View {
   static func title(_ model: Model) -> String {
     let run = model.run
     guard run.start != nil else { return model.name }
-    let failures = run.counts.failed - run.counts.allowed
-    let failed = failures > 0 ? ", \(failures) failed" : ""
+    let failed = run.counts.failed > 0 ? ", \(run.counts.failed) failed" : ""
     let word = Header.word(model) == "RUN" ? "running" : Header.word(model).lowercased()
     return "\(model.name): \(word) \(run.counts.done)/\(run.jobs.count)\(failed)"
   }
@@ -71,7 +70,7 @@ enum View {
   static func mark(_ model: Model) -> Mark {
     let counts = model.run.counts
     let hasProgress = !model.run.jobs.isEmpty && !model.isOver
-    return Mark(percent: hasProgress ? Int(clamping: model.share * 100) : nil, failed: counts.failed > counts.allowed)
+    return Mark(percent: hasProgress ? Int(clamping: model.share * 100) : nil, failed: counts.failed > 0)
   }
 }
 

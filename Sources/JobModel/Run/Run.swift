@@ -75,12 +75,12 @@ package struct Run: Sendable, Equatable {
     package var paused: Int { self[.paused] }
     package var backingOff: Int { self[.backingOff] }
     package var succeeded: Int { self[.succeeded] + self[.upToDate] }
-    package var failed: Int { self[.failed] + self[.timedOut] + allowed }
-    /// The part of `failed` that was allowed to fail.
+    package var failed: Int { self[.failed] + self[.timedOut] }
+    /// Failed, and allowed to.
     package var allowed: Int { self[.allowedFailure] }
     package var cancelled: Int { self[.cancelled] }
     package var skipped: Int { self[.skipped] }
-    package var done: Int { succeeded + failed + cancelled + skipped }
+    package var done: Int { succeeded + failed + allowed + cancelled + skipped }
     package var all: Int { classes.reduce(0, +) }
 
     private subscript(state: StateClass) -> Int { classes[Int(state.rawValue)] }

@@ -19,7 +19,7 @@ package struct RunSummary: Sendable, Equatable {
   package init(of run: Run, signal: Int32? = nil) {
     let counts = run.counts
     succeeded = counts.succeeded
-    failed = counts.failed - counts.allowed
+    failed = counts.failed
     allowed = counts.allowed
     skipped = counts.skipped
     cancelled = counts.cancelled

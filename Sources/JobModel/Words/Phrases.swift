@@ -76,8 +76,7 @@ package enum EndText {
   /// `release: done 38/38`, `release: stopped 12/38` or `release: 2 of 38 failed`.
   package static func of(_ run: Run, name: String) -> String {
     let counts = run.counts
-    let failed = counts.failed - counts.allowed
-    if failed > 0 { return "\(name): \(failed) of \(run.jobs.count) failed" }
+    if counts.failed > 0 { return "\(name): \(counts.failed) of \(run.jobs.count) failed" }
     let word = run.stopping == nil && counts.cancelled == 0 ? "done" : "stopped"
     return "\(name): \(word) \(counts.done)/\(run.jobs.count)"
   }

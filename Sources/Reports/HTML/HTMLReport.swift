@@ -60,8 +60,7 @@ package struct HTMLReport {
 
   private var verdict: (text: String, css: String) {
     if run.summary == nil { return ("not finished", "cancelled") }
-    let failed = run.counts.failed - run.counts.allowed
-    if failed > 0 { return ("\(failed) of \(run.jobs.count) failed", "failed") }
+    if run.counts.failed > 0 { return ("\(run.counts.failed) of \(run.jobs.count) failed", "failed") }
     let left = run.counts.all - run.counts.done + run.counts.cancelled - run.counts.cancelledByProgram
     return left > 0 ? ("stopped", "cancelled") : ("ok", "ok")
   }
