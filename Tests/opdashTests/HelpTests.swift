@@ -18,6 +18,11 @@ struct HelpTests {
     }
   }
 
+  @Test func theOptionsOfEachStandBeforeItsCommand() {
+    #expect(HelpText(.each).usage == "opdash each [OPTION...] 'CMD {}' [ARG...]")
+    #expect(HelpText(.get).usage == "opdash get URL... [OPTION...]")
+  }
+
   @Test func theHelpFitsTheScreen() {
     for page in pages {
       for line in page.text.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }

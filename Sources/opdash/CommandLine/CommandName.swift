@@ -112,8 +112,8 @@ enum CommandName: String, CaseIterable {
         Runs the command by sh -c for each ARG or, without any, for each line of standard input. {} in it is the
         argument, {.} the argument without its extension, {/} its last component, {//} its folder, {/.} the last
         component without extension, {#} the number of the job from 1. Each is quoted for the shell, within quotation
-        marks too. A command without any of them gets {} at its end. -- ends the options, as before an ARG with a
-        hyphen at its start.
+        marks too. A command without any of them gets {} at its end. Where the shell may take a part of an argument
+        for a command, as in $(...), write "$1" in place of {}. Options end at CMD.
 
         On a terminal the dashboard shows the jobs. Elsewhere, and with --order or --output raw, standard output has
         what the commands print and nothing else, that of each job whole, when it ends; standard error has theirs, and

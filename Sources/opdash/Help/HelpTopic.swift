@@ -38,8 +38,10 @@ extension HelpText {
     let row = command.row
     name = "opdash \(command.rawValue)"
     summary = row.summary
-    usage = ["opdash", command.rawValue, row.operands.rawValue, "[OPTION...]"].filter { !$0.isEmpty }
-      .joined(separator: " ")
+    let words = [row.operands.rawValue, "[OPTION...]"]
+    // The options of `each` end at its command.
+    usage = (["opdash", command.rawValue] + (row.operands == .commandLine ? words.reversed() : words))
+      .filter { !$0.isEmpty }.joined(separator: " ")
     introduction = row.notes.map { .text($0) }
     sections = [
       Section(title: "Options", blocks: [.table(Row.options(of: command))]),
