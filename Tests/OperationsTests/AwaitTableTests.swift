@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct AwaitTableTests {
   private func ends(before operation: AsyncOperation) -> [AsyncOperation] {
-    DependencyGraph.contents.withLock { $0.awaits.ends(before: operation) }
+    DependencyGraph.contents.withLock { $0.awaits.ends(before: operation).flatMap(\.self) }
   }
 
   @Test func anAwaitIsOneOfTheOperationAndOfAllThatItIsIn() {

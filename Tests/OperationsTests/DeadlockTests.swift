@@ -269,6 +269,140 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
     #expect(await soon { awaitCount(of: operation) == 0 })
   }
 
+  @Test(arguments: [false, true]) func whatAConditionAwaitsMayDependOnItsOperation(isTogether: Bool) async {
+    let awaited = Quick("awaited")
+    let operation = Quick("operation")
+    awaited.addDependency(operation)
+    let condition = OperationCondition("condition") { _ in
+      try? await awaited.untilFinished()
+      return true
+    }
+    operation.addCondition(isTogether ? .together(condition, OperationCondition("other") { _ in true }) : condition)
+    queue.add([operation, awaited])
+    #expect(await soon { operation.isFinished && awaited.isFinished })
+    let deadlock = awaited.failure(.deadlock) ?? operation.failure(.deadlock)
+    #expect(deadlock.map { Set($0.names) } == ["operation", "awaited"])
+  }
+
+  @Test func whatAHandlerAwaitsMayDependOnItsOperation() async {
+    let (early, late) = (Quick("early"), Quick("late"))
+    let operation = Quick("operation")
+    for awaited in [early, late] { awaited.addDependency(operation) }
+    operation.willExecute { _ in try? await early.untilFinished() }
+    operation.willFinish { _ in try? await late.untilFinished() }
+    queue.add([operation, early, late])
+    #expect(await soon { [operation, early, late].allSatisfy(\.isFinished) })
+    #expect([early, operation].contains { $0.failure(.deadlock)?.names.contains("early") == true })
+  }
+
+  @Test func resultsMayBeReadOfOperationsThatAllWantTheCategoryOfTheReader() async {
+    let produced = (0..<3).map { number in Operations.ClosureOperation { number } }
+    for (number, each) in produced.enumerated() {
+      _ = exclusive(each, "read")
+      each.name = "produced \(number)"
+    }
+    let reader = TaskOperation { operation in
+      for each in produced { operation.produce(each) }
+      for await _ in produced.outcomes() {}
+    }
+    reader.name = "reader"
+    queue.addOperation(exclusive(reader, "read"))
+    #expect(await soon { reader.isFinished && produced.allSatisfy(\.isFinished) })
+    for each in produced {
+      #expect(each.failure(.deadlock).map { Set($0.names) } == ["reader", each.displayName])
+    }
+  }
+
+  @Test func aResultThatWillComeIsWaitedFor() async {
+    let (gate, blocked) = (ManualOperation("gate"), Operations.ClosureOperation { 2 })
+    let free = Operations.ClosureOperation { 1 }
+    free.addDependency(gate)
+    let reader = TaskOperation { operation in
+      for each in [free, blocked] { operation.produce(each) }
+      for await _ in [free, blocked].outcomes() { break }
+    }
+    _ = exclusive(blocked, "read first")
+    queue.addOperation(exclusive(reader, "read first"))
+    queue.addOperation(gate)
+    #expect(await soon { gate.isExecuting && awaitCount(of: reader) == 1 })
+    // What is searched for a deadlock later has been searched for one before.
+    let other = exclusive(Quick("other"), "read first")
+    queue.addOperation(other)
+    #expect(await soon { other.withSideState { $0.request != nil } == true })
+    gate.finish()
+    #expect(await soon { reader.isFinished && blocked.isFinished && other.isFinished })
+    #expect([reader, blocked, other].allSatisfy { $0.failure == nil })
+  }
+
+  @Test func anAttemptMayWaitForAnOutsiderThatWantsTheCategoryOfTheRetry() {
+    let outsider = exclusive(Quick("outsider"), "of the retry")
+    let retry = RetryOperation(retries: 0) { _ in
+      let attempt = Operations.ClosureOperation { 1 }
+      attempt.name = "attempt"
+      attempt.addDependency(outsider)
+      return attempt
+    }
+    retry.name = "retry"
+    // In a queue, so that it is not run with the attempt.
+    let slow = OperationQueue()
+    slow.isSuspended = true
+    slow.addOperation(outsider)
+    queue.addOperation(exclusive(retry, "of the retry"))
+    // It may have ended by then.
+    #expect(eventually { retry.state >= .executing })
+    slow.isSuspended = false
+    #expect(eventually { retry.isFinished && outsider.isFinished })
+    let deadlock = outsider.failure(.deadlock) ?? retry.failure(.deadlock)
+    #expect(deadlock.map { Set($0.names) } == ["outsider", "retry", "attempt"])
+  }
+
+  @Test func aChildOfAResultGroupMayWaitForAnOutsiderThatWantsItsCategory() {
+    let outsider = exclusive(Quick("outsider"), "of the results")
+    let child = Operations.ClosureOperation { 1 }
+    child.name = "child"
+    child.addDependency(outsider)
+    let results = ResultGroup([child])
+    results.name = "results"
+    queue.addOperation(exclusive(results, "of the results"))
+    #expect(eventually { results.isExecuting })
+    queue.addOperation(outsider)
+    #expect(eventually { results.isFinished && outsider.isFinished })
+    let failures = [outsider, child].compactMap { $0.failure(.deadlock) }
+    #expect(failures.map { Set($0.names) } == [["outsider", "results", "child"]])
+  }
+
+  @Test func aChildOfAResultGroupAndTheGroupCannotWaitForEachOther() {
+    let child = Operations.ClosureOperation { 1 }
+    let results = ResultGroup([child])
+    #expect(codeOfError { try child.addDependencyOrThrow(results) } == .dependencyCycle)
+    #expect(codeOfError { try results.addDependencyOrThrow(child) } == .dependencyCycle)
+  }
+
+  @Test(arguments: [false, true]) func whatAConditionRunsFirstTakesNoSlotOfItsQueue(isInGroup: Bool) async throws {
+    queue.maxConcurrentOperationCount = 1
+    let (before, operation) = (Quick("before"), exclusive(Quick("operation"), "with a slot"))
+    operation.addCondition(OperationCondition("condition", after: { _ in before }, { _ in before.isFinished }))
+    if isInGroup {
+      queue.addOperation(GroupOperation(width: 1, [operation]))
+    } else {
+      try OperationFeeder(feeding: queue).add(operation)
+    }
+    #expect(await soon { operation.isFinished && before.isFinished })
+    #expect(operation.failure == nil && before.failure == nil)
+  }
+
+  @Test func norDoesItInAQueueThatWasSuspended() async throws {
+    queue.maxConcurrentOperationCount = 1
+    queue.isSuspended = true
+    let (before, operation) = (Quick("before"), Quick("operation"))
+    operation.addCondition(OperationCondition("condition", after: { _ in before }, { _ in before.isFinished }))
+    try OperationFeeder(feeding: queue).add(operation)
+    #expect(await soon { queue.operationCount == 1 })
+    queue.isSuspended = false
+    #expect(await soon { operation.isFinished && before.isFinished })
+    #expect(operation.failure == nil && before.failure == nil)
+  }
+
   @Test func aLongCycleThroughAGroupIsFoundWhenTheGroupStalls() throws {
     // Longer than what is looked at when a dependency is added.
     let group = named("group", [])

@@ -100,6 +100,33 @@ import Testing
     #expect(value(of: retry) == 3 && ran.entries == [0, 1, 2])
   }
 
+  @Test func theGroupThatAProductIsIsRunWithWhatItsChildrenDependOn() async {
+    let ran = Journal<Int>()
+    @Sendable func child(_ number: Int) -> ResultOperation<Int> {
+      let (block, source) = (BlockOperation { ran.add(number) }, Step { number })
+      source.addDependency(block)
+      return source.then { $0 + 1 }
+    }
+    let retry = RetryOperation(retries: 0) { _ in ResultGroup([ResultGroup([child(1)]).map { $0[0] }, child(2)]) }
+    #expect(value(of: retry) == [2, 3] && Set(ran.entries) == [1, 2])
+    let operation = Step { 1 }
+    let group = GroupOperation([child(3), GroupOperation([child(4)])])
+    operation.addCondition(OperationCondition("first", after: { _ in group }) { _ in group.failure == nil })
+    queue.addOperation(operation)
+    #expect(await soon { operation.isFinished } && operation.failure == nil && Set(ran.entries) == [1, 2, 3, 4])
+  }
+
+  @Test func aGroupNeedsWhatItsChildrenDependOnButTheirSources() {
+    let (first, second, source) = (ManualOperation(), BlockOperation {}, Step { 1 })
+    source.addDependency(first)
+    let (child, sibling) = (source.then { $0 + 1 }, Step { 2 })
+    child.addDependency(second)
+    child.addDependency(sibling)
+    let group = GroupOperation([child, GroupOperation([Step { 3 }]), sibling])
+    #expect(group.withDependencies == [first, second, group])
+    group.cancel()
+  }
+
   // MARK: What others run
 
   @Test func whatIsInAQueueIsLeftToIt() {

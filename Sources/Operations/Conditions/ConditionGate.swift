@@ -125,7 +125,10 @@ extension AsyncOperation {
       return DependencyGraph.evaluated(self, sideState, round, conditions.refusalAtOnce(of: self))
     }
     sideState.setEvaluation(
-      Task { DependencyGraph.evaluated(self, sideState, round, await conditions.refusal(of: self)) })
+      Task {
+        let refusal = await AwaitingWork.perform(for: self) { await conditions.refusal(of: self) }
+        DependencyGraph.evaluated(self, sideState, round, refusal)
+      })
   }
 
   /// Restarts an operation whose start was deferred; not on a thread of Swift's pool, which `main` may block.
@@ -147,7 +150,7 @@ extension AsyncOperation {
     DependencyGraph.change { _, _ in sideState.gate.isStartDeferred = true }
     sideState.setEvaluation(
       Task {
-        for handler in handlers { await handler(self) }
+        await AwaitingWork.perform(for: self) { for handler in handlers { await handler(self) } }
         let isAwaited = DependencyGraph.change { _, _ in
           defer { sideState.gate.isStartDeferred = false }
           return sideState.gate.isStartDeferred

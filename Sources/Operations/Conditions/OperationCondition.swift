@@ -106,8 +106,8 @@ public struct OperationCondition: Sendable {
   ///
   /// `dependency` is called when the condition is due; it returns nil if no operation has to run first. The outcome of
   /// the operation does not matter. The operation is announced to observers as produced. It runs in the feeder or the
-  /// group of the operation with the condition. A plain queue might be full of operations that wait here, so there it
-  /// runs beside the queue. It is cancelled with the operation.
+  /// group of the operation with the condition. It takes no slot of the queue while that operation holds one, so that it
+  /// does not wait for it. It is cancelled with the operation.
   public init(
     _ name: String, after dependency: @escaping @Sendable (AsyncOperation) async throws -> Operation?,
     _ holds: @escaping @Sendable (AsyncOperation) async throws -> Bool
@@ -188,7 +188,9 @@ public struct OperationCondition: Sendable {
     case .all(let conditions): return await conditions.refusal(of: operation)
     case .together(let conditions):
       return await withTaskGroup { group in
-        for condition in conditions { group.addTask { await condition.refusal(of: operation) } }
+        for condition in conditions {
+          group.addTask { await AwaitingWork.perform(for: operation) { await condition.refusal(of: operation) } }
+        }
         for await case let refusal? in group {
           group.cancelAll()
           return refusal

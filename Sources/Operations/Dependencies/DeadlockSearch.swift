@@ -4,7 +4,8 @@ import Foundation
 ///
 /// Operations may wait for each other through dependencies, through groups (a group ends after its children, and no
 /// child begins before the group), through categories that an executing operation has to itself, through an operation
-/// that a condition runs first, and through an operation that the task of an operation awaits.
+/// that a condition runs first or awaits, through an operation that the task or a handler of an operation awaits, and
+/// through attempts.
 ///
 /// Used under the dependency graph's lock, and only for operations of this library: client code may override the
 /// getters of others.
@@ -35,6 +36,8 @@ struct DeadlockSearch {
   private let known: AsyncOperation?
   /// The number of events after which the search stops.
   private var budget: Int
+  /// Whether the search is a part of another, and skips waits for any one of several operations.
+  private var isInner = false
 
   /// The number of events searched when a dependency is added; a longer cycle is found when the group stalls.
   static let shortBudget = 16
@@ -107,6 +110,29 @@ struct DeadlockSearch {
     return events
   }
 
+  /// The operations whose ends an operation awaits.
+  ///
+  /// Of several operations of which any one is enough, the first, but only if each of them waits for the operation.
+  private mutating func awaited(by operation: AsyncOperation) -> [AsyncOperation] {
+    var found: [AsyncOperation] = []
+    for choice in awaits.ends(before: operation) {
+      visited += choice
+      if choice.count <= 1 || !isInner && choice.allSatisfy({ waits($0, for: operation) }) { found += choice.prefix(1) }
+    }
+    return found
+  }
+
+  private mutating func waits(_ operation: AsyncOperation, for other: AsyncOperation) -> Bool {
+    guard operation !== other else { return true }
+    var inner = self
+    inner.isInner = true
+    inner.visited = []
+    let path = inner.path(from: [.end(operation)]) { $0.operation === other }
+    visited += inner.visited
+    budget = inner.budget
+    return path != nil
+  }
+
   /// The events that `event` waits for.
   private mutating func conditions(of event: Event) -> [Event] {
     let operation = event.operation
@@ -114,14 +140,12 @@ struct DeadlockSearch {
     case .end:
       guard !operation.isFinished else { return [] }
       guard operation.isExecuting else { return [.start(operation)] }
-      let awaited = awaits.ends(before: operation).map(Event.end)
-      guard let group = operation as? GroupOperation else { return awaited }
-      return awaited + group.stuckChildren.map(Event.end)
+      return (awaited(by: operation) + operation.stuckChildren).map(Event.end)
     case .start:
       // A cancelled operation waits for nothing.
       guard operation.state < .executing, !operation.isCancelled else { return [] }
-      // The operations that one of its conditions runs first.
-      var events = awaits.ends(before: operation).map(Event.end)
+      // The operations that one of its conditions awaits.
+      var events = awaited(by: operation).map(Event.end)
       for case let dependency as AsyncOperation in operation.parts.existingNode?.upstream.items ?? []
       where !dependency.isFinished && !isKnown(dependency) {
         events.append(.end(dependency))
@@ -137,9 +161,7 @@ struct DeadlockSearch {
       return events
     }
   }
-}
 
-extension DeadlockSearch {
   private mutating func isKnown(_ operation: AsyncOperation) -> Bool {
     guard let known, let group = operation.parts.existingSideState?.group else { return false }
     visited.append(group)
@@ -177,15 +199,22 @@ extension DependencyGraph {
       var search = DeadlockSearch(contents, budget: max(DeadlockSearch.shortBudget, 2 * linked.count), except: group)
       // The group and the groups that contain it, walked only if needed: nests may be deep.
       var groups = IdentityList<Operation>()
-      defer { effects.release(search.visited + groups.items) }
+      var passed: [AsyncOperation] = []
+      defer { effects.release(search.visited + groups.items + passed) }
       func isAround(_ operation: AsyncOperation) -> Bool {
+        guard operation.parts.existingNode?.hasChildren == true else { return false }
+        if let outer = operation.parts.existingSideState?.group {
+          passed.append(outer)
+        } else if outermost(around: group, &passed) !== operation {
+          return false
+        }
         if groups.isEmpty {
           for group in sequence(first: group, next: { $0.parts.existingSideState?.group }) { groups.append(group) }
         }
         return groups.contains(operation)
       }
       // A group in itself, or in a group that it contains.
-      if let child = children.first(where: { $0.parts.node.hasChildren && isAround($0) }) {
+      if let child = children.first(where: isAround) {
         return [group] + groups.items.prefix { $0 !== child }.reversed().dropLast() + [child, group]
       }
       if let path = search.path(
@@ -198,6 +227,22 @@ extension DependencyGraph {
       let path = search.path(from: [.start(group)]) { isChild.contains(ObjectIdentifier($0.operation)) }
       return path.map { $0 + [group] }
     }
+  }
+
+  /// The outermost of the groups that contain an operation; the operation itself if it is in none.
+  ///
+  /// Called under the lock; `passed` gets operations to be released after it. Each operation on the way stores the
+  /// answer, so that further calls skip the way: an operation gets a group once, and stays in it.
+  private static func outermost(around operation: AsyncOperation, _ passed: inout [AsyncOperation]) -> AsyncOperation {
+    var way = [operation]
+    var last = operation
+    while let next = last.parts.existingNode?.outer ?? last.parts.existingSideState?.group {
+      way.append(next)
+      last = next
+    }
+    for operation in way.dropLast(2) { operation.parts.node.outer = last }
+    passed += way
+    return last
   }
 
   private static let searches = DispatchQueue(label: "DeadlockSearch")

@@ -256,13 +256,13 @@ extension AsyncOperation {
 
   /// Frees the dependencies of an operation that is being freed; dependents retain the operation, so none are left.
   static func free(_ node: DependencyNode) {
-    let (dependencies, dependents) = DependencyGraph.contents.withLock { contents in
+    var (dependencies, dependents) = DependencyGraph.contents.withLock { contents in
       for isThrough in node.foreign.values { contents.countForeign(isThrough, -1) }
       node.foreign = [:]
       return (node.upstream.takeAll(), node.dependents.takeAll())
     }
-    withExtendedLifetime(dependents) {}
-    Nesting.release(dependencies)
+    dependents.removeAll()
+    Nesting.release(&dependencies)
   }
 }
 

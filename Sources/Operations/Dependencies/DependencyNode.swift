@@ -43,8 +43,10 @@ final class DependencyNode: @unchecked Sendable {
   var touchesGroup = false
   /// Whether another operation receives its value.
   var isSource = false
-  /// Whether it is a group that has got children.
+  /// Whether it is or was around other operations: a group that has got children, or an operation with attempts.
   var hasChildren = false
+  /// A group that contains it, perhaps not directly, as a short cut to the outermost one.
+  weak var outer: AsyncOperation?
   /// Lower than the ranks of all its dependents.
   var rank: Int?
 

@@ -14,18 +14,26 @@ enum Nesting {
 
   /// Calls `body` now or, if many such calls are nested, soon on another thread.
   static func call(_ body: @escaping @Sendable () -> Void) {
+    call(body) { queue.async { call(body) } }
+  }
+
+  /// Calls `body` or, if many such calls are nested, `elsewhere`, which has the same work done on another thread.
+  static func call(_ body: () -> Void, elsewhere: () -> Void) {
     let outer = Int(bitPattern: depth.pointer)
-    guard outer < limit else { return queue.async { call(body) } }
+    guard outer < limit else { return elsewhere() }
     depth.pointer = UnsafeMutableRawPointer(bitPattern: outer + 1)
     body()
     depth.pointer = UnsafeMutableRawPointer(bitPattern: outer)
   }
 
   /// Releases operations retained by one that is being freed; one after another if each frees others in turn.
-  static func release(_ operations: consuming [Operation]) {
+  ///
+  /// Empties the array, so that its owner does not free them afterwards, each inside the one before.
+  static func release<Held: Operation>(_ operations: inout [Held]) {
     guard !operations.isEmpty else { return }
     if let pointer = pile.pointer {
-      Unmanaged<Pile>.fromOpaque(pointer)._withUnsafeGuaranteedRef { $0.operations += operations }
+      Unmanaged<Pile>.fromOpaque(pointer)._withUnsafeGuaranteedRef { $0.operations += operations as [Operation] }
+      operations = []
       return
     }
     let own = Pile()

@@ -8,7 +8,7 @@ import Synchronization
 /// operation inside may be asynchronous, if it keeps Foundation's rules. Cancelling the adapter cancels the operation.
 /// If the operation is cancelled on its own, the adapter is cancelled when the operation ends.
 public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
-  // Safe: constants, and an atomic.
+  // Safe: an atomic, and an array that only the deinit changes.
 
   // No limit of its own: the adapters' queues limit the number of operations in it.
   private static let aside = OperationQueue()
@@ -24,7 +24,9 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
   private let hasBegun = Atomic(false)
 
   /// The operation inside.
-  public let operation: Operation
+  public var operation: Operation { contents[0] }
+  /// The operation inside, alone; an array, so that adapters in each other are freed one after another.
+  private var contents: [Operation]
 
   /// Makes an adapter with the name, the priority and the dependencies of an operation that has not been started.
   public convenience init(_ operation: Operation) {
@@ -35,7 +37,7 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
   package init(_ operation: Operation, takesDependencies: Bool) {
     require(
       !operation.isExecuting && !operation.isFinished, "\(operation) has been started before; an operation runs once")
-    self.operation = operation
+    contents = [operation]
     super.init()
     Self.hold(operation)
     name = Self.displayName(of: operation)
@@ -44,13 +46,17 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
     if takesDependencies { for dependency in operation.dependencies { addDependency(dependency) } }
   }
 
-  deinit { Self.letGo(operation) }
+  deinit {
+    Self.letGo(operation)
+    Nesting.release(&contents)
+  }
 
   /// Starts the operation inside; the queue calls it.
   public override func main() {
     hasBegun.store(true, ordering: .releasing)
     // Foundation may still count a dependency that has just finished; a queue waits until it doesn't.
-    if operation.isReady { operation.start() } else { Self.aside.addOperation(operation) }
+    let inQueue = { Self.aside.addOperation(self.operation) }
+    if operation.isReady { Nesting.call({ self.operation.start() }, elsewhere: inQueue) } else { inQueue() }
     if operation.isFinished { end() } else { operation.whenFinished(on: Self.ends) { self.end() } }
   }
 
@@ -62,7 +68,8 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
   /// Cancels this operation and the operation inside.
   public override func cancel() {
     super.cancel()
-    operation.cancel()
+    // If it has been cancelled, the operations inside it have been too.
+    if !operation.isCancelled { Nesting.call { self.operation.cancel() } }
   }
 
   override var mayFinishUnbegun: Bool { operation.isFinished }

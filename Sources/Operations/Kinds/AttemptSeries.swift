@@ -60,6 +60,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     }
     guard isCurrent else { return }
     let whole = owner.wholeProduct(attempt)
+    DependencyGraph.contents.withLock { _ in owner.parts.node.hasChildren = true }
     // Like a group's children, they share the owner's mutual exclusions.
     for case let operation as AsyncOperation in whole {
       let sideState = operation.parts.sideState
@@ -71,7 +72,9 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     }
     progress.withLock { $0 = token }
     let isAlone = whole.count == 1
+    let wait = owner.beginAwait(of: attempt)
     attempt.whenDone { [weak attempt] outcome in
+      defer { withExtendedLifetime(wait) {} }
       guard !isAlone else { return self.attemptEnded(outcome, number, owner) }
       // An attempt that was cancelled on its own may leave dependencies unfinished.
       if attempt?.isCancelled == true { self.feeder.cancelAllOperations() }
@@ -90,7 +93,8 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     switch owner.isCancelled ? .end(outcome) : judge(outcome, number) {
     case .end(let outcome):
       phase.withLock { $0 = .ended }
-      owner.finish(outcome)
+      // In a deep nest, the end of one ends the next.
+      Nesting.call { owner.finish(outcome) }
     case .again(let delay):
       phase.withLock { $0 = .waiting(nil, after: number) }
       guard delay > .zero else { return waitEnded(after: number, owner) }
@@ -122,7 +126,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
       return phase
     }
     switch old {
-    case .executing: feeder.cancelAllOperations()
+    case .executing: Nesting.call { self.feeder.cancelAllOperations() }
     case .waiting(let timer, _):
       timer?.cancel()
       owner.finish(.failure(CancellationError()))

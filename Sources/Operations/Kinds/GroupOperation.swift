@@ -94,7 +94,10 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     do { _ = try adopt(children) } catch { programmerError("\(error)") }
   }
 
-  deinit { Nesting.release(groupState.withLock { $0.children.takeAll() }.map(\.operation)) }
+  deinit {
+    var children = groupState.withLock { $0.children.takeAll() }.map(\.operation)
+    Nesting.release(&children)
+  }
 
   /// The maximum number of children that execute at the same time, at least one; may be changed at any time.
   public final var width: Int {
@@ -132,14 +135,17 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   /// Adds children; throws, and adds none, if the group has finished or if there would be a deadlock.
   ///
   /// This covers a child that waits for the group, and a child that the group waits for.
-  public final func add(_ children: [Operation]) throws(OperationError) {
+  public final func add(_ children: [Operation]) throws(OperationError) { try add(children, beside: false) }
+
+  /// As the other; with `isBeside`, the children take no slot of the group's queue.
+  final func add(_ children: [Operation], beside isBeside: Bool) throws(OperationError) {
     let phase = try adopt(children)
     switch phase {
     case .over: throw OperationError(.groupHasFinished, of: displayName)
     case .collecting: break
     case .executing:
       defer { leave() }
-      do { try feed(children) } catch {
+      do { try feed(children, beside: isBeside) } catch {
         disown(children)
         throw error
       }
@@ -166,15 +172,16 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     return phase
   }
 
-  /// Called under the graph's lock; the children of an executing group, if all of them wait.
-  final var stuckChildren: [AsyncOperation] { feeder?.stuckMembers.compactMap { $0 as? AsyncOperation } ?? [] }
+  final override var heldChildren: [Operation] { children }
+
+  final override var stuckChildren: [AsyncOperation] { feeder?.stuckMembers.compactMap { $0 as? AsyncOperation } ?? [] }
 
   private func breakDeadlock() { DependencyGraph.breakDeadlock(of: [.end(self)]) }
 
-  private func feed(_ added: [Operation]) throws(OperationError) {
+  private func feed(_ added: [Operation], beside isBeside: Bool = false) throws(OperationError) {
     guard let feeder else { programmerError("a group that executes has a feeder") }
     // Adopted while another child is unfinished, so that the group can't finish.
-    let sources = Self.takenAlong(by: added, \.isSource)
+    let sources = Self.takenAlong(by: added, .sources)
     var children = added
     if !sources.isEmpty, case .executing? = try? adopt(sources) {
       children += sources
@@ -183,7 +190,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     for child in children { observe(child) }
     // Cancelled before they are added, so that none begins.
     if mustStop { for child in children { child.cancel() } }
-    try feeder.add(children)
+    try (isBeside ? OperationFeeder(feeding: OperationQueue()) : feeder).add(children)
     reportProgress()
     if mustStop { feeder.cancelAllOperations() }
     if feeder.mayBeStuckNow { breakDeadlock() }

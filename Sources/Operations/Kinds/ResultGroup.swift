@@ -8,9 +8,9 @@ private let progressQueue = DispatchQueue(label: "ResultGroup.progress")
 /// group cancels the children. If it never executes, the children finish without executing before the group does. Its
 /// progress is the sum of the children's progress.
 public final class ResultGroup<Value: Sendable>: ResultOperation<[Value]>, @unchecked Sendable {
-  // Safe: constants.
+  // Safe: constants, and an array that only the deinit changes.
   private let group: GroupOperation
-  private let children: [ResultOperation<Value>]
+  private var children: [ResultOperation<Value>]
   private let policy: GroupOperation.ChildFailurePolicy
 
   /// Makes a group that has not begun.
@@ -29,18 +29,22 @@ public final class ResultGroup<Value: Sendable>: ResultOperation<[Value]>, @unch
     self.children = children
     self.policy = policy
     super.init()
+    // The children wait for this operation, and it for them, as for the group.
+    _ = DependencyGraph.cycle(of: self, with: [group])
+    let sideState = group.parts.sideState
+    sideState.group = self
   }
+
+  deinit { Nesting.release(&children) }
 
   /// Begins the children; the queue calls it.
   public override func main() {
     group.name = displayName
-    let groupsSideState = group.parts.sideState
-    groupsSideState.group = self
     post(.produced(group))
     let token = group.observe(\.progress, on: progressQueue, options: .initial) { [weak self] _, change in
       self?.report(completed: change.newValue.completed, total: change.newValue.total)
     }
-    groupsSideState.whenEnded { group in
+    group.parts.sideState.whenEnded { group in
       token.cancel()
       // The last change may not have been delivered yet.
       self.report(completed: group.progress.completed, total: group.progress.total)
@@ -65,6 +69,10 @@ public final class ResultGroup<Value: Sendable>: ResultOperation<[Value]>, @unch
 
   /// Cancels the children; the queue calls it.
   public override func didCancel() { group.cancel() }
+
+  override var heldChildren: [Operation] { group.children }
+
+  override var stuckChildren: [AsyncOperation] { group.stuckChildren }
 
   override var mayFinishUnbegun: Bool { group.isFinished }
 

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// An operation around an asynchronous closure; cancelling it cancels the task that the closure runs in.
 ///
@@ -10,13 +9,11 @@ import Synchronization
 public final class TaskOperation<Success: Sendable>: ResultOperation<Success>, @unchecked Sendable {
   private typealias Body = @Sendable (AsyncOperation) async throws -> Success
 
-  // Safe: behind locks, or atomic.
+  // Safe: constants, and locks.
   private let body: Lock<Body?>
   private let task = Lock<Task<Void, Never>?>(nil)
   private let priority: TaskPriority?
   private let locals: TaskLocals
-  /// The hash value of the task, set from within the task.
-  private let taskHash = Atomic(0)
 
   /// Makes an operation of a closure, which gets the operation as an argument, to report progress.
   public init(priority: TaskPriority? = nil, _ body: @escaping @Sendable (AsyncOperation) async throws -> Success) {
@@ -38,8 +35,7 @@ public final class TaskOperation<Success: Sendable>: ResultOperation<Success>, @
 
   private func begin(_ body: @escaping Body) {
     let task = Task(priority: priority ?? TaskPriority(qualityOfService)) {
-      withUnsafeCurrentTask { taskHash.store($0?.hashValue ?? 0, ordering: .relaxed) }
-      await AwaitingOperation.$current.withValue(.init(operation: self)) {
+      await AwaitingWork.perform(for: self) {
         do { finish(.success(try await body(self))) } catch { finish(.failure(error)) }
       }
     }
@@ -50,10 +46,6 @@ public final class TaskOperation<Success: Sendable>: ResultOperation<Success>, @
 
   /// Cancels the task; the queue calls it.
   public override func didCancel() { task.withLock { $0 }?.cancel() }
-
-  override var isItsTaskCurrent: Bool {
-    withUnsafeCurrentTask { $0?.hashValue == taskHash.load(ordering: .relaxed) }
-  }
 }
 
 /// The task-local values of the task that makes this value.

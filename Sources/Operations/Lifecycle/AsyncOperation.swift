@@ -86,7 +86,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
       !handlers.isEmpty
     else { return endNow() }
     Task {
-      for handler in handlers { await handler(self) }
+      await AwaitingWork.perform(for: self) { for handler in handlers { await handler(self) } }
       endNow()
     }
   }
@@ -128,9 +128,6 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   /// The failure claimed by a call of `finish`; a later cancellation may still replace it.
   package var claimedFailure: (any Error)? { cause }
 
-  /// Whether the current task does the operation's work; a wait for the operation in this task would never end.
-  var isItsTaskCurrent: Bool { false }
-
   /// Called once, on the thread that finishes the operation, before its queue is notified and starts another operation.
   package func operationDidFinish() {}
 
@@ -144,6 +141,12 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   /// Called when the operation is cancelled before its start, which may come much later.
   func willNotExecute() {}
+
+  /// The unfinished children of an operation that runs them as a group does.
+  var heldChildren: [Operation] { [] }
+
+  /// Called under the graph's lock; the children of an executing operation, if all of them wait.
+  var stuckChildren: [AsyncOperation] { [] }
 
   // MARK: Moves
 

@@ -12,28 +12,29 @@ extension AsyncOperation {
   /// programmer error, and so are a finished group and a dependency cycle. Observers are notified before the operation
   /// is added.
   public final func produce(_ operation: Operation) {
-    add(wholeProduct(operation)) { parts.existingSideState?.queue ?? currentQueue ?? OperationQueue() }
+    add(wholeProduct(operation), or: parts.existingSideState?.queue ?? currentQueue)
   }
 
   /// The operations to run for a product of this operation, ending with the product; notifies observers of each.
   final func wholeProduct(_ product: Operation) -> [Operation] {
-    let whole = Self.takenAlong(by: [product]) { _ in true } + [product]
+    let whole = Self.takenAlong(by: [product], .all) + [product]
     for operation in whole { post(.produced(operation)) }
     return whole
   }
 
   /// Runs an operation that a condition of this operation has made, and returns when it has finished.
   ///
-  /// The operation does not run in a plain queue, where it would wait for the slot that this operation may hold.
+  /// Where this operation holds a slot, the other runs beside the queue: it would wait for that slot.
   final func runFirst(_ operation: Operation) async {
     guard !operation.isFinished else { return }
     let whole = wholeProduct(operation)
+    let isEntered = parts.existingNode.map { node in DependencyGraph.contents.withLock { _ in node.isEntered } }
     let wait = (operation as? AsyncOperation).map(beginAwait)
     defer { withExtendedLifetime(wait) {} }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         operation.whenEnded { _, _ in continuation.resume() }
-        add(whole) { OperationQueue() }
+        add(whole, beside: isEntered ?? true)
       }
     } onCancel: {
       // Cancelled from the last to the first, so that the end of none lets another begin.
@@ -41,18 +42,19 @@ extension AsyncOperation {
     }
   }
 
-  /// Adds operations to the group or the feeder that this operation is in, or else to the given queue.
-  private func add(_ operations: [Operation], or queue: () -> OperationQueue) {
+  /// Adds operations to the group or the feeder that this operation is in, or else to the given queue or a new one;
+  /// with `isBeside`, they take no slot of the queue that the group or the feeder has.
+  private func add(_ operations: [Operation], or queue: OperationQueue? = nil, beside isBeside: Bool = false) {
     do {
       if let group = parts.existingSideState?.group as? GroupOperation {
-        try group.add(operations)
-      } else if let feeder {
+        try group.add(operations, beside: isBeside)
+      } else if let feeder, !isBeside {
         try feeder.add(operations)
       } else if operations.count == 1 {
-        queue().addOperation(operations[0])
+        (queue ?? OperationQueue()).addOperation(operations[0])
       } else {
         // A plain queue scans all its waiting operations at every event.
-        try OperationFeeder(feeding: queue()).add(operations)
+        try OperationFeeder(feeding: queue ?? OperationQueue()).add(operations)
       }
     } catch {
       programmerError("\(self) produced an operation: \(error)")

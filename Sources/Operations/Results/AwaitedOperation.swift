@@ -20,7 +20,7 @@ extension ResultOperation {
   public final consuming func value(cancellingOperation: Bool) async throws -> Success {
     let end = pendingValue()
     let onCancel = cancelHandler(ending: end, cancellingOperation: cancellingOperation)
-    let wait = AwaitingOperation.wait(for: self)
+    let wait = AwaitingWork.wait(for: self)
     _ = consume self
     defer { withExtendedLifetime(wait) {} }
     return try await end.wait(onCancel: onCancel)
@@ -45,7 +45,7 @@ extension Operation {
   public consuming func untilFinished(cancelsOperation: Bool = false) async throws {
     let end = pendingEnd()
     let onCancel = cancelHandler(ending: end, cancellingOperation: cancelsOperation)
-    let wait = AwaitingOperation.wait(for: self)
+    let wait = AwaitingWork.wait(for: self)
     _ = consume self
     defer { withExtendedLifetime(wait) {} }
     try await end.wait(onCancel: onCancel)
@@ -79,7 +79,7 @@ extension Operation {
     ending end: PendingAnswer<Value>, cancellingOperation: Bool
   ) -> @Sendable () -> Void {
     guard cancellingOperation else { return { end.give(.failure(CancellationError())) } }
-    let waitsForItself = (self as? AsyncOperation)?.isItsTaskCurrent ?? false
+    let waitsForItself = AwaitingWork.currentOperation === self
     return { [weak self] in
       guard let self else { return }
       cancel()

@@ -7,15 +7,23 @@ extension Operation {
   ///     queue.addOperations(total.withDependencies)
   ///
   /// This includes operations in the middle of a chain, which have no name in the program: an operation that is in no
-  /// queue never runs, and all that depends on it waits indefinitely. The list leaves out operations that have been
-  /// started, are children of a group, or are in a queue or a feeder. For an `AsyncOperation`, a reading of `isReady`
+  /// queue never runs, and all that depends on it waits indefinitely. The dependencies of a group's children count as
+  /// its own, except the sources of values that it runs itself. The list leaves out operations that have been started,
+  /// are children of a group, or are in a queue or a feeder. For an `AsyncOperation`, a reading of `isReady`
   /// counts as being in a queue. For an operation of another class, on systems other than Linux, the queue can't be
   /// detected.
-  public final var withDependencies: [Operation] { Self.needed(by: [self]) { _ in true } + [self] }
+  public final var withDependencies: [Operation] { Self.needed(by: [self], .all) + [self] }
+
+  /// The dependencies that an operation is run with.
+  enum DependencyKind {
+    case all
+    /// Those whose values are received, and theirs.
+    case sources
+  }
 
   /// As `needed(by:_:)`, for a caller that runs the operations: no other caller gets the same operation.
-  static func takenAlong(by operations: [Operation], _ isIncluded: (Operation) -> Bool) -> [Operation] {
-    needed(by: operations, isIncluded).filter { operation in
+  static func takenAlong(by operations: [Operation], _ kind: DependencyKind) -> [Operation] {
+    needed(by: operations, kind).filter { operation in
       if let operation = operation as? AsyncOperation { return operation.mayBeInQueue() }
       guard hold(operation) else { return false }
       // The previous holder may have run it meanwhile.
@@ -26,25 +34,34 @@ extension Operation {
 
   /// The direct and indirect dependencies of `operations` that no queue runs, each once and after its own dependencies.
   ///
-  /// Only paths through operations that satisfy `isIncluded` are followed.
-  static func needed(by operations: [Operation], _ isIncluded: (Operation) -> Bool) -> [Operation] {
+  /// With `sources`, only paths through these are followed, and none into groups.
+  static func needed(by operations: [Operation], _ kind: DependencyKind) -> [Operation] {
+    enum Step { case find, append, lookInside }
     var found = Set(operations.map(ObjectIdentifier.init))
+    var inside: Set<ObjectIdentifier> = []
     var chain: [Operation] = []
     // An explicit stack, because a chain may be longer than the call stack is deep.
-    var pile: [(operation: Operation, isExpanded: Bool)] = []
-    func expand(_ operation: Operation) {
+    var pile: [(operation: Operation, step: Step)] = []
+    func expand(_ operation: Operation, isInside: Bool) {
       // Reversed, so that the first dependency comes first.
       for dependency in operation.dependencies.reversed() where !found.contains(ObjectIdentifier(dependency)) {
-        pile.append((dependency, false))
+        // A group runs the sources of its children.
+        let isTaken = isInside && dependency.isSource && dependency.isRunByNobody
+        pile.append((dependency, isTaken ? .lookInside : .find))
       }
+      guard kind == .all, let operation = operation as? AsyncOperation else { return }
+      for child in operation.heldChildren.reversed() { pile.append((child, .lookInside)) }
     }
-    for operation in operations.reversed() { expand(operation) }
-    while let (operation, isExpanded) = pile.popLast() {
-      if isExpanded {
-        chain.append(operation)
-      } else if found.insert(ObjectIdentifier(operation)).inserted, isIncluded(operation), operation.isRunByNobody {
-        pile.append((operation, true))
-        expand(operation)
+    for operation in operations.reversed() { expand(operation, isInside: false) }
+    while let (operation, step) = pile.popLast() {
+      let id = ObjectIdentifier(operation)
+      switch step {
+      case .append: chain.append(operation)
+      case .lookInside: if inside.insert(id).inserted { expand(operation, isInside: true) }
+      case .find:
+        guard found.insert(id).inserted, kind == .all || operation.isSource, operation.isRunByNobody else { continue }
+        pile.append((operation, .append))
+        expand(operation, isInside: false)
       }
     }
     return chain
