@@ -52,48 +52,13 @@ struct DeadlockSearch {
 
   /// A path from one of the events to one that satisfies `isGoal`, along the events that each event waits for.
   mutating func path(from events: [Event], to isGoal: (Event) -> Bool) -> [AsyncOperation]? {
-    var isSeen: Set<Event.Key> = []
-    // Depth first without recursion: the stack is the path to the current event.
-    for first in events where isSeen.insert(first.key).inserted {
-      var way = [(event: first, rest: next(after: first)[...])]
-      while let top = way.last {
-        guard let event = top.rest.first else {
-          way.removeLast()
-          continue
-        }
-        way[way.count - 1].rest.removeFirst()
-        if isGoal(event) { return Self.operations(way.map(\.event) + [event]) }
-        guard isSeen.insert(event.key).inserted else { continue }
-        way.append((event, next(after: event)[...]))
-      }
-    }
-    return nil
+    GraphWalk.path(from: events, key: \.key, next: { next(after: $0) }, to: isGoal).map(Self.operations)
   }
 
   /// A cycle of events that each wait for the next and that satisfies `isBreakable`, if one can be reached.
   mutating func cycle(from events: [Event], where isBreakable: ([AsyncOperation]) -> Bool) -> [AsyncOperation]? {
-    var isSeen: Set<Event.Key> = []
-    var isOnWay: Set<Event.Key> = []
-    for first in events where isSeen.insert(first.key).inserted {
-      var way = [(event: first, rest: next(after: first)[...])]
-      isOnWay = [first.key]
-      while let top = way.last {
-        guard let event = top.rest.first else {
-          isOnWay.remove(top.event.key)
-          way.removeLast()
-          continue
-        }
-        way[way.count - 1].rest.removeFirst()
-        if isOnWay.contains(event.key) {
-          let cycle = Self.operations(way.map(\.event).drop { $0.key != event.key } + [event])
-          if isBreakable(cycle) { return cycle }
-        }
-        guard isSeen.insert(event.key).inserted else { continue }
-        isOnWay.insert(event.key)
-        way.append((event, next(after: event)[...]))
-      }
-    }
-    return nil
+    GraphWalk.cycle(from: events, key: \.key, next: { next(after: $0) }, where: { isBreakable(Self.operations($0)) })
+      .map(Self.operations)
   }
 
   /// The operations of a path, on which the end of an operation is followed by its start.

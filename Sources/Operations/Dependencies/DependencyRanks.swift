@@ -28,11 +28,8 @@ struct DependencyRanks {
       dependency.rank = below()
       return nil
     }
-    let after: [DependencyNode]
-    switch reach(from: dependent, upTo: highRank, goal: dependency) {
-    case .nodes(let nodes): after = nodes
-    case .path(let path): return [lower, upper] + path + [lower]
-    }
+    let (after, path) = reach(from: dependent, upTo: highRank, goal: dependency)
+    if let path { return [lower, upper] + path.dropFirst().dropLast().reversed().compactMap(\.operation) + [lower] }
     let before = back(from: upper, downTo: lowRank)
     let ranks = (before + after).compactMap(\.rank).sorted()
     let order = before.sorted { $0.rank ?? 0 < $1.rank ?? 0 } + after.sorted { $0.rank ?? 0 < $1.rank ?? 0 }
@@ -50,35 +47,20 @@ struct DependencyRanks {
     return lowest
   }
 
-  private enum Reach {
-    case nodes([DependencyNode])
-    /// The operations between the goal and the start, each depending on the next.
-    case path([Operation])
-  }
-
-  /// Visits all dependents of `start` with ranks up to `upper`.
-  private func reach(from start: DependencyNode, upTo upper: Int, goal: DependencyNode) -> Reach {
-    var reachedFrom: [ObjectIdentifier: DependencyNode] = [:]
-    var found = [start]
-    var next = 0
-    while next < found.count {
-      let node = found[next]
-      next += 1
-      for dependent in node.dependents.items where dependent.rank ?? 0 <= upper {
-        guard dependent !== start, reachedFrom[ObjectIdentifier(dependent)] == nil else { continue }
-        reachedFrom[ObjectIdentifier(dependent)] = node
-        found.append(dependent)
-        guard dependent === goal else { continue }
-        var path: [Operation] = []
-        var last = goal
-        while let previous = reachedFrom[ObjectIdentifier(last)], previous !== start {
-          if let operation = previous.operation { path.append(operation) }
-          last = previous
-        }
-        return .path(path)
-      }
-    }
-    return .nodes(found)
+  /// Visits all dependents of `start` with ranks up to `upper`, until one is the goal.
+  ///
+  /// `path` has then the nodes from the start to the goal, each of which the next depends on.
+  private func reach(
+    from start: DependencyNode, upTo upper: Int, goal: DependencyNode
+  ) -> (found: [DependencyNode], path: [DependencyNode]?) {
+    var found: [DependencyNode] = []
+    let path = GraphWalk.path(
+      from: [start], key: \.identity,
+      next: { node in
+        found.append(node)
+        return node.dependents.items.filter { $0.rank ?? 0 <= upper }
+      }, to: { $0 === goal })
+    return (found, path)
   }
 
   /// All dependencies of `start` with ranks down to `lower`, and `start` itself.

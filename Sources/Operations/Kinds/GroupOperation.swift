@@ -193,7 +193,10 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     try (isBeside ? OperationFeeder(feeding: OperationQueue()) : feeder).add(children)
     reportProgress()
     if mustStop { feeder.cancelAllOperations() }
-    if feeder.mayBeStuckNow { breakDeadlock() }
+    // The other children have been searched before: a deadlock through a new child begins at its start.
+    if feeder.mayBeStuckNow {
+      DependencyGraph.breakDeadlock(of: children.compactMap { ($0 as? AsyncOperation).map(DeadlockSearch.Event.start) })
+    }
   }
 
   private var mustStop: Bool { isCancelled || groupState.withLock(\.isStopping) }

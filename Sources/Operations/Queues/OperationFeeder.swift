@@ -389,7 +389,7 @@ public final class OperationFeeder: @unchecked Sendable {
   }
 
   /// Whether no member executes or is about to, except members whose conditions are being evaluated.
-  private var mayBeStuck: Bool { !isAnyReady && entered.reduce(0, +) == heldBack }
+  private var mayBeStuck: Bool { !isAnyReady && holds == 0 && entered.reduce(0, +) == heldBack }
 
   var mayBeStuckNow: Bool { DependencyGraph.contents.withLock { _ in mayBeStuck } }
 
@@ -437,8 +437,10 @@ public final class OperationFeeder: @unchecked Sendable {
         if let node = foreign[ObjectIdentifier(operation)], node.place == .waiting { nodeIsReady(node) }
       }
       holds -= 1
+      noteStall()
     }
     nodesAreReady()
+    tellStall()
     for operation in executing { operation.cancel() }
   }
 
