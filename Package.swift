@@ -180,7 +180,7 @@ if Context.environment["OPDASH_FUZZER"] != nil {
     .executableTarget(
       name: "fuzzer",
       dependencies: [
-        "Basics", "Dashboard", "JobFiles", "JobModel", "NcursesTerminal", "Operations", "Processes", "Reports",
-        "RunStore", "Screen", "Slurm", "Transfers",
+        "Basics", "Checksums", "Dashboard", "JobFiles", "JobModel", "NcursesTerminal", "Operations", "Processes",
+        "Reports", "RunStore", "Screen", "Slurm", "Transfers",
       ], path: "Tests/Fuzzers", exclude: ["run"], swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
 }

@@ -1,3 +1,4 @@
+import Checksums
 import Foundation
 import JobFiles
 import NcursesTerminal
@@ -94,6 +95,25 @@ private let subjects: [String: @Sendable ([UInt8]) -> Void] = [
       ids += records.map(\.id) + [SlurmRecord.status(line: line)?.id].compactMap(\.self)
     }
     precondition(ids.words.count <= ids.count, "more words than jobs")
+  },
+  "sums": { bytes in
+    let list = SHA256List(bytes)
+    precondition(list.entries.allSatisfy { SHA256Sum.isHex($0.sum) && $0.line > 0 }, "an entry without a sum")
+    let named = list.entries.filter { $0.name != nil }
+    // As sha256sum writes names that need escapes.
+    let lines = named.map { entry in
+      let name = (entry.name ?? "").utf8.flatMap { byte -> [UInt8] in
+        switch byte {
+        case UInt8(ascii: "\\"): Array(#"\\"#.utf8)
+        case UInt8(ascii: "\n"): Array(#"\n"#.utf8)
+        case UInt8(ascii: "\r"): Array(#"\r"#.utf8)
+        default: [byte]
+        }
+      }
+      return Array("\\\(entry.sum)  ".utf8) + name
+    }
+    let again = SHA256List(Array(lines.joined(separator: [UInt8(ascii: "\n")]))).entries
+    precondition(again.map(\.name) == named.map(\.name) && again.map(\.sum) == named.map(\.sum), "another list")
   },
 ]
 

@@ -34,6 +34,48 @@ func measureShapes(_ rounds: Int) throws {
     }
   }
   try measureCancelling(rounds)
+  try measureGroups(rounds)
+}
+
+/// Groups whose children are added one by one and wait for one operation, and groups in each other.
+private func measureGroups(_ rounds: Int) throws {
+  for round in 0...rounds {
+    for count in [10_000, 100_000] {
+      let gate = EmptyOperation()
+      let group = GroupOperation(width: 2)
+      let queue = queue(2)
+      let time = try seconds {
+        for _ in 0..<count {
+          let child = EmptyOperation()
+          child.addDependency(gate)
+          try group.add(child)
+        }
+        queue.addOperations([gate, group], waitUntilFinished: true)
+      }
+      if round > 0 { tell("group \(count)", time) }
+    }
+    for depth in [10_000, 100_000] {
+      let time = seconds {
+        let nest = (0..<depth).reduce(GroupOperation()) { inner, _ in GroupOperation([inner]) }
+        queue(2).addOperations([nest], waitUntilFinished: true)
+      }
+      if round > 0 { tell("nest \(depth)", time) }
+    }
+  }
+  for count in [2_000, 8_000] {
+    let gate = BareOperation()
+    let queue = queue(2)
+    let time = seconds {
+      for _ in 0..<count {
+        let operation = BareOperation()
+        operation.addDependency(gate)
+        queue.addOperation(operation)
+      }
+      queue.addOperation(gate)
+      queue.waitUntilAllOperationsAreFinished()
+    }
+    tell("Foundation's group \(count)", time)
+  }
 }
 
 /// The end of all that wait for one that executes.
