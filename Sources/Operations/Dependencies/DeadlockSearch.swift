@@ -77,7 +77,7 @@ struct DeadlockSearch {
 
   /// The operations whose ends an operation awaits.
   ///
-  /// Of several operations of which any one is enough, the first, but only if each of them waits for the operation.
+  /// Where any one of several operations is enough: the first, but only if each of them waits for the operation.
   private mutating func awaited(by operation: AsyncOperation) -> [AsyncOperation] {
     var found: [AsyncOperation] = []
     for choice in awaits.ends(before: operation) {

@@ -49,7 +49,7 @@ struct DependencyRanks {
 
   /// Visits all dependents of `start` with ranks up to `upper`, until one is the goal.
   ///
-  /// `path` has then the nodes from the start to the goal, each of which the next depends on.
+  /// `path` then has the nodes from the start to the goal; each depends on the one before.
   private func reach(
     from start: DependencyNode, upTo upper: Int, goal: DependencyNode
   ) -> (found: [DependencyNode], path: [DependencyNode]?) {

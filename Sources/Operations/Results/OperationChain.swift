@@ -17,7 +17,7 @@ extension Operation {
   /// The dependencies that an operation is run with.
   enum DependencyKind {
     case all
-    /// Those whose values are received, and theirs.
+    /// Operations whose values are received, and the same kind of dependencies of these.
     case sources
   }
 

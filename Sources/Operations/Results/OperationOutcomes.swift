@@ -51,7 +51,7 @@ public struct OperationOutcomes<Value: Sendable>: AsyncSequence, Sendable {
     let number = ends.taken.wrappingAdd(1, ordering: .relaxed).oldValue
     guard number < ends.all.count else { return nil }
     let answer = ends.all[number]
-    // None if more operations have finished than results have been read.
+    // Nothing is awaited if more operations have finished than results have been read.
     let wait = AwaitingWork.wait(for: { [operations] in
       let unfinished = operations.filter { !$0.isFinished }
       return operations.count - unfinished.count > number ? [] : unfinished
