@@ -17,8 +17,8 @@ enum StateText {
       return number > 1 ? "started, attempt \(number)" : "started"
     case .serving: return "serving"
     case .paused: return "paused"
-    case .backingOff(let until, let number, let limit, let failure):
-      return "\(JobText.clean(failure.reason)), retry \(number) of \(limit) in \(Format.length(until - now))"
+    case .backingOff(let until, _, _, let failure):
+      return "\(JobText.clean(failure.reason)), \(record.state.wait ?? "") in \(Format.length(until - now))"
     case .succeeded where record.restored != nil: return "\(StatusText(id, run, now: now).whole)"
     case .succeeded(let upToDate):
       return "\(StateClass(record.state).word)" + (upToDate ? "" : took + slower(record, at: now))
@@ -29,7 +29,7 @@ enum StateText {
       let end: TerminalText = record.attempt?.failure.map { ", after \(JobText.clean($0.reason))" } ?? took
       return "cancelled \(canceller.phrase)\(end)"
     case .skipped(.job(let cause)): return "skipped because \(name(cause, in: run)) \(ending(run[cause].state))"
-    case .skipped(let cause): return "skipped because \(JobText.clean(SkipText.reason(cause, id, in: run)))"
+    case .skipped(let cause): return "skipped because \(JobText.clean(cause.phrase(id, in: run)))"
     }
   }
 

@@ -21,29 +21,6 @@ package struct TraceReport: Report {
     var endedAt: Duration
   }
 
-  /// The time that a job does not execute, by its state.
-  private struct Wait {
-    /// The category of its slices.
-    var category: String
-    /// The reason for the wait, after the job's name.
-    var text: String
-
-    /// Nil for a state that is executing or ended.
-    init?(_ state: JobState) {
-      switch state {
-      case .waiting: (category, text) = ("wait.needs", "waits for needs")
-      case .ready(.slot): (category, text) = ("wait.slot", "waits for a slot")
-      case .ready(.pool(let name)): (category, text) = ("wait.pool", "waits for pool \(name)")
-      case .ready(.person): (category, text) = ("wait.person", "waits for approval")
-      case .ready(.cluster(let reason)):
-        (category, text) = ("wait.cluster", "waits for the cluster" + (reason.map { ": \($0)" } ?? ""))
-      case .backingOff(_, let number, let limit, _): (category, text) = ("wait.retry", "retry \(number) of \(limit)")
-      case .paused(started: false): (category, text) = ("wait.pause", "paused before its start")
-      case .paused(started: true), .executing, .serving, .succeeded, .failed, .cancelled, .skipped: return nil
-      }
-    }
-  }
-
   /// The processes of the trace.
   private static let (work, waits) = (1, 2)
 
@@ -101,11 +78,23 @@ package struct TraceReport: Report {
   /// The two ends of a slice are stated at once: a wait of no time has none.
   private mutating func wait(_ id: JobID, _ state: JobState, until now: Duration, in run: Run) {
     let start = waitStarts.updateValue(now, forKey: id) ?? now
-    guard let wait = Wait(state), start.microseconds < now.microseconds else { return }
-    let name = "\(run[id].job.name): \(wait.text)"
-    let fields: JSONObject = ["cat": wait.category, "id": id.index]
+    guard let wait = state.wait, start.microseconds < now.microseconds else { return }
+    let name = "\(run[id].job.name): \(wait)"
+    let fields: JSONObject = ["cat": "wait." + Self.category(state), "id": id.index]
     append("b", name, at: start, fields + ["args": ["job": run[id].job.name] as JSONObject], process: Self.waits)
     append("e", name, at: now, fields, process: Self.waits)
+  }
+
+  private static func category(_ wait: JobState) -> String {
+    switch wait {
+    case .waiting: "needs"
+    case .ready(.slot): "slot"
+    case .ready(.pool): "pool"
+    case .ready(.person): "person"
+    case .ready(.cluster): "cluster"
+    case .backingOff: "retry"
+    default: "pause"
+    }
   }
 
   private mutating func move(_ id: JobID, to state: JobState, attempt: Int, at now: Duration, in run: Run) {

@@ -218,7 +218,7 @@ import Testing
     recorder.move(1, to: .skipped(because: .job(JobID(0))), attempt: 0)
     #expect(status(recorder, 1).status == "skipped" && status(recorder, 1).detail == ", a failed")
     func reason(_ cause: JobState.SkipCause, _ id: Int) -> String {
-      SkipText.reason(cause, JobID(id), in: recorder.run)
+      cause.phrase(JobID(id), in: recorder.run)
     }
     #expect(reason(.job(JobID(1)), 2) == "b was skipped")
     #expect(reason(.condition, 2) == "its condition is false: os == linux")

@@ -39,23 +39,17 @@ extension JobFact {
   ) -> String {
     switch state {
     case .waiting: return "waits for its needs"
-    case .ready(.slot): return "waits for a slot"
-    case .ready(.pool(let name)): return "waits for pool \(name)"
-    case .ready(.person): return "waits for approval"
-    case .ready(.cluster(let reason)): return "waits for the cluster" + (reason.map { ": \($0)" } ?? "")
+    case .ready, .paused(started: false): return state.wait ?? ""
     case .serving: return "serving"
     case .executing:
       return "running" + (attempt > 1 ? ", try \(attempt)" : "") + (pid.map { ", pid \($0)" } ?? "")
-    case .paused(let started): return started ? "paused" : "paused before its start"
-    case .backingOff(_, let number, let limit, let failure):
-      return "retry \(number) of \(limit), after \(failure.reason)"
-    case .succeeded(let upToDate):
-      return upToDate ? "up to date" : "ok" + (attempt > 1 ? ", after \(Format.tries(attempt))" : "")
+    case .paused(started: true): return "paused"
+    case .backingOff(_, _, _, let failure): return "\(state.wait ?? ""), after \(failure.reason)"
+    case .succeeded(let upToDate): return upToDate ? "up to date" : "ok" + Format.after(tries: attempt)
     case .failed(let failure, let allowed):
-      return failure.reason + (attempt > 1 ? ", after \(Format.tries(attempt))" : "")
-        + (allowed ? ", allowed to fail" : "")
+      return failure.reason + Format.after(tries: attempt) + (allowed ? ", allowed to fail" : "")
     case .cancelled(let canceller): return "cancelled \(canceller.phrase)"
-    case .skipped(let cause): return "skipped, \(SkipText.reason(cause, id, in: run))"
+    case .skipped(let cause): return "skipped, \(cause.phrase(id, in: run))"
     }
   }
 }

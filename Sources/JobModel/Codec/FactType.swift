@@ -47,19 +47,6 @@ extension JobFact {
     case .runFinished: .runFinished
     }
   }
-
-  /// The job that it is about; nil for a fact about the run.
-  package var job: JobID? {
-    switch self {
-    case .jobAdded(let id, _), .jobState(let id, _, _, _), .jobLaunched(let id, _), .jobRestored(let id, _),
-      .inputsHashed(let id, _), .jobOutputs(let id, _), .jobPlaced(let id, _), .jobProgress(let id, _),
-      .jobLog(let id, _, _), .cancelRequested(let id, _, _), .priorityChanged(let id, _):
-      id
-    case .runStarted, .programLog, .slotsChanged, .poolChanged, .clusterChanged, .arrivalsEnded, .drainChanged,
-      .stopRequested, .runFinished:
-      nil
-    }
-  }
 }
 
 extension JobFailure.Cause {

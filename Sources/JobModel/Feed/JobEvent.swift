@@ -55,6 +55,21 @@ package enum JobFact: Sendable, Equatable {
   case runFinished(RunSummary)
 }
 
+extension JobFact {
+  /// The job that it is about; nil for a fact about the run.
+  package var job: JobID? {
+    switch self {
+    case .jobAdded(let id, _), .jobState(let id, _, _, _), .jobLaunched(let id, _), .jobRestored(let id, _),
+      .inputsHashed(let id, _), .jobOutputs(let id, _), .jobPlaced(let id, _), .jobProgress(let id, _),
+      .jobLog(let id, _, _), .cancelRequested(let id, _, _), .priorityChanged(let id, _):
+      id
+    case .runStarted, .programLog, .slotsChanged, .poolChanged, .clusterChanged, .arrivalsEnded, .drainChanged,
+      .stopRequested, .runFinished:
+      nil
+    }
+  }
+}
+
 /// The properties of a run that are known at its start.
 package struct RunStart: Sendable, Equatable {
   package var id: String
@@ -87,42 +102,6 @@ package struct RunStart: Sendable, Equatable {
     self.resumes = resumes
     self.timeout = timeout
     self.isOpen = isOpen
-  }
-}
-
-/// The success of a job in an earlier run.
-package struct EarlierSuccess: Sendable, Equatable {
-  package var run: String
-  /// To the millisecond.
-  package var at: Date
-  /// The time of its last attempt.
-  package var took: Duration
-  /// The values that it wrote for other jobs; nil if they are not known.
-  ///
-  /// No part of the event.
-  package var outputs: [String: String]?
-
-  package init(run: String, at: Date, took: Duration, outputs: [String: String]? = [:]) {
-    self.run = run
-    self.at = at.wholeMilliseconds
-    self.took = took
-    self.outputs = outputs
-  }
-}
-
-/// The success of an attempt, as it is known before the run states it.
-package struct AttemptSuccess: Sendable, Equatable {
-  package var job: JobID
-  package var attempt: Int
-  package var took: Duration
-  /// The hash of the inputs that it has read, where the job names some.
-  package var inputsHash: String?
-
-  package init(job: JobID, attempt: Int, took: Duration, inputsHash: String?) {
-    self.job = job
-    self.attempt = attempt
-    self.took = took
-    self.inputsHash = inputsHash
   }
 }
 

@@ -83,6 +83,21 @@ package struct JobRecord: Sendable, Equatable {
     }
   }
 
+  /// The end of the attempt that the phase at `place` belongs to; nil for the current attempt.
+  package func outcome(of place: Int) -> Phase.Kind? {
+    for later in (place + 1)..<max(place + 1, phases.count) {
+      switch phases[later].kind {
+      case .paused: continue
+      // After a pause the same attempt executes; without one, the next attempt.
+      case .executing: if later == place + 1 { return .backingOff }
+      case .waiting, .forSlot, .forPool, .forPerson, .forCluster, .backingOff, .succeeded, .failed, .cancelled,
+        .skipped:
+        return phases[later].kind
+      }
+    }
+    return nil
+  }
+
   /// The time left at the current rate; nil while the rate or the total is unknown.
   package func remaining(at now: Duration) -> Duration? {
     guard state == .executing, let progress, let total = progress.total else { return nil }

@@ -14,19 +14,6 @@ package struct RunSummary: Sendable, Equatable {
   package var exit: Int32 = 0
 
   package init() {}
-
-  /// The run as it stands; `signal` is the one that ended it, if any.
-  package init(of run: Run, signal: Int32? = nil) {
-    let counts = run.counts
-    succeeded = counts.succeeded
-    failed = counts.failed
-    allowed = counts.allowed
-    skipped = counts.skipped
-    cancelled = counts.cancelled
-    cancelledByProgram = counts.cancelledByProgram
-    left = counts.all - counts.done
-    exit = ExitStatus.of(self, signal: signal)
-  }
 }
 
 /// The statuses that opdash exits with.

@@ -89,6 +89,9 @@ package enum Format {
   /// `1 try`, `3 tries`.
   package static func tries(_ number: Int) -> String { "\(number) \(number == 1 ? "try" : "tries")" }
 
+  /// `, after 3 tries`; empty for one or none.
+  package static func after(tries number: Int) -> String { number > 1 ? ", after \(tries(number))" : "" }
+
   /// `1 slot`, `8 slots`, `any slots`.
   package static func slots(_ slots: Int) -> String { "\(Run.slotsText(slots)) \(slots == 1 ? "slot" : "slots")" }
 

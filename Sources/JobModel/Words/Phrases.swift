@@ -25,6 +25,67 @@ extension JobState.Canceller {
   }
 }
 
+extension JobState.Room {
+  /// Follows `waits for`.
+  package var phrase: String {
+    switch self {
+    case .slot: "a slot"
+    case .pool(let name): "pool \(name)"
+    case .person: "approval"
+    case .cluster(let reason): "the cluster" + (reason.map { ": \($0)" } ?? "")
+    }
+  }
+}
+
+extension JobState {
+  /// Why the job does not execute yet; nil for a job that executes or has ended.
+  package var wait: String? {
+    switch self {
+    case .waiting: "waits for needs"
+    case .ready(let room): "waits for \(room.phrase)"
+    case .backingOff(_, let number, let limit, _): "retry \(number) of \(limit)"
+    case .paused(started: false): "paused before its start"
+    case .paused(started: true), .executing, .serving, .succeeded, .failed, .cancelled, .skipped: nil
+    }
+  }
+}
+
+extension JobState.SkipCause {
+  /// Follows `skipped because` or `skipped,` for the job `id`.
+  package func phrase(_ id: JobID, in run: Run) -> String {
+    switch self {
+    case .job(let cause):
+      let record = run.jobs[cause.index]
+      return "\(record.job.name) \(StateClass(record.state).ending)"
+    case .condition:
+      return "its condition is false" + (run.jobs[id.index].job.condition.map { ": \($0.text)" } ?? "")
+    case .unneeded: return "no job needs it any more"
+    case .outcome:
+      switch run.jobs[id.index].job.finally {
+      case .ok: return "not every job succeeded"
+      case .failed, .always, nil: return "no job failed"
+      }
+    }
+  }
+}
+
+extension Phase.Kind {
+  /// The time that a job spent in such phases, as in `waited for a slot 12.1s`; ends take none and have no words.
+  package var phrase: String {
+    switch self {
+    case .waiting: "waited for needs"
+    case .forSlot: "waited for a slot"
+    case .forPool: "waited for a pool"
+    case .forPerson: "waited for approval"
+    case .forCluster: "waited for the cluster"
+    case .backingOff: "between tries"
+    case .paused: "paused"
+    case .executing: "running"
+    case .succeeded, .failed, .cancelled, .skipped: ""
+    }
+  }
+}
+
 extension JobNeed.Condition {
   /// Follows the name of the needed job, as in `deploy to fail`; nil for `ok`, the usual condition.
   package var phrase: String? {
@@ -47,10 +108,7 @@ extension StateClass {
 
 extension JobRecord {
   /// `, after 2 tries`; empty for a job that was tried once or not at all.
-  package var tries: String {
-    guard let number = attempt?.number, number > 1 else { return "" }
-    return ", after \(Format.tries(number))"
-  }
+  package var tries: String { Format.after(tries: attempt?.number ?? 0) }
 
   /// When SIGKILL follows the stop signal; nil where no stop signal was sent or the job has no grace.
   package var killTime: Duration? {

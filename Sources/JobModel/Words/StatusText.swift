@@ -35,9 +35,9 @@ package struct StatusText: Equatable, Sendable {
         self.init("paused")
       }
     case .paused:
-      self.init("paused before its start")
-    case .backingOff(let until, let number, let limit, let failure):
-      self.init("retry \(number) of \(limit) in \(Format.countdown(until - now))", ", after \(failure.reason)")
+      self.init(record.state.wait ?? "")
+    case .backingOff(let until, _, _, let failure):
+      self.init("\(record.state.wait ?? "") in \(Format.countdown(until - now))", ", after \(failure.reason)")
     case .succeeded(let upToDate):
       if let earlier = record.restored {
         self.init("ok in an earlier run", ", took \(Format.stretch(earlier.took))")
@@ -49,7 +49,7 @@ package struct StatusText: Equatable, Sendable {
     case .cancelled(let canceller):
       self.init("cancelled", Self.reason(canceller, record, run))
     case .skipped(let cause):
-      self.init("skipped", ", \(SkipText.reason(cause, id, in: run))")
+      self.init("skipped", ", \(cause.phrase(id, in: run))")
     }
   }
 
@@ -62,16 +62,10 @@ package struct StatusText: Equatable, Sendable {
     _ wanted: JobState.Room, _ run: Run, _ question: String?, isSubmitted: Bool
   ) -> String {
     // Neither a stop nor a drain keeps a job back that is in the cluster's queue.
-    if case .cluster(let reason?) = wanted { return "waits for the cluster: \(reason)" }
-    if isSubmitted, case .cluster = wanted { return "waits for the cluster" }
+    if case .cluster(let reason) = wanted, reason != nil || isSubmitted { return "waits for \(wanted.phrase)" }
     if run.stopping != nil { return "waits: the run is stopping" }
     if run.isDraining { return "waits: nothing new starts" }
-    switch wanted {
-    case .slot: return "waits for a slot"
-    case .pool(let name): return "waits for pool \(name)"
-    case .cluster: return "waits for the cluster"
-    case .person: return "waits for approval" + (question.map { ": \($0)" } ?? "")
-    }
+    return "waits for \(wanted.phrase)" + (wanted == .person ? question.map { ": \($0)" } ?? "" : "")
   }
 
   /// The most unmet needs that are named.
