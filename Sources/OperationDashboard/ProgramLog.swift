@@ -15,7 +15,7 @@ final class ProgramLog: Sendable {
   /// The number of bytes that may wait; beyond it, the older half is dropped.
   private static let limit = 1 << 20
 
-  private struct State {
+  private struct Waiting {
     var pending: [UInt8] = []
     /// The number of lines that were dropped from `pending`.
     var dropped = 0
@@ -24,7 +24,7 @@ final class ProgramLog: Sendable {
   }
 
   private let feed: QueueFeed
-  private let state = Lock(State())
+  private let state = Lock(Waiting())
 
   init(_ feed: QueueFeed) { self.feed = feed }
 

@@ -43,20 +43,9 @@ public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible
     self.retryAfter = retryAfter
   }
 
-  /// A reply that is not a success.
-  static func http(_ reply: Reply) -> TransferError {
-    let waits = reply.status == 429 || reply.status == 503
-    return TransferError(.http(reply.status), "HTTP \(reply.status)", retryAfter: waits ? reply.retryAfter() : nil)
-  }
-
   /// A reply to a download that is a success without a file, as 204 is.
   static func noFile(_ status: Int) -> TransferError {
     TransferError(.http(status), "HTTP \(status), which is an answer without a file")
-  }
-
-  static func invalidLength(of reply: Reply) -> TransferError {
-    let lengths = reply.values(of: "content-length").joined(separator: ", ").prefix(60)
-    return TransferError(.network, "the server's Content-Length is not a length: \(lengths)")
   }
 
   /// Reads `errno`, so call it before anything else can change that.
@@ -78,12 +67,6 @@ public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible
     let seconds = time / .seconds(1)
     let text = Int(exactly: seconds).map(String.init) ?? String(seconds)
     return TransferError(.timedOut, "no byte has moved for \(text) s")
-  }
-
-  /// A redirect to an answer before the file was sent.
-  static func answeredElsewhere(_ reply: Reply, after done: Int64, of total: Int64) -> TransferError {
-    TransferError(
-      .http(reply.status), "HTTP \(reply.status) after \(done) of \(total) bytes: give the URL that takes the file")
   }
 
   static func ended(after done: Int64, of total: Int64) -> TransferError {

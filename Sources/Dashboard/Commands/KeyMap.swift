@@ -38,7 +38,7 @@ package struct KeyMap: Sendable {
   func hint(_ command: Command, _ words: String) -> String { label(command).map { "\($0) \(words)" } ?? "" }
 
   /// A command and its keys, as `opdash keys` prints them and a settings file may change them.
-  package struct Entry: Sendable, Equatable {
+  package struct CommandKeys: Sendable, Equatable {
     /// The heading of the help page under which the command is listed.
     package var section: String
     package var action: String
@@ -50,11 +50,11 @@ package struct KeyMap: Sendable {
   }
 
   /// Every command, in the order of the help page.
-  package var entries: [Entry] {
+  package var entries: [CommandKeys] {
     Command.Section.allCases.flatMap { section in
       bindings.lazy.filter { $0.command.section == section }.map { binding in
         let command = binding.command
-        return Entry(
+        return CommandKeys(
           section: section.rawValue, action: command.name, keys: binding.keys, help: command.help,
           isChanged: binding.keys != command.keys, isNeeded: [.quit, .help].contains(command))
       }

@@ -181,3 +181,15 @@ extension ShellWork {
   /// Whether a cluster can execute it: it has neither a terminal nor a service, which runs beside the jobs that need it.
   package var canLeaveMachine: Bool { service == nil && !hasTerminal }
 }
+
+extension JobWork {
+  /// Why the job doesn't support an action; nil if it does.
+  package func refusal(of ability: JobAbility) -> String? {
+    guard case .operation(let work) = self else { return nil }
+    switch ability {
+    case .pause: return work.canPause ? nil : "\(work.className) has no way to pause; P holds back unstarted jobs"
+    case .retry: return work.canRetry ? nil : "an operation runs once; the program has to add a new one"
+    case .kill: return "an operation of this program can only be asked to end: x cancels"
+    }
+  }
+}

@@ -42,15 +42,3 @@ package enum JobAbility: Sendable {
   case retry
   case kill
 }
-
-extension JobWork {
-  /// Why the job doesn't support an action; nil if it does.
-  package func refusal(of ability: JobAbility) -> String? {
-    guard case .operation(let work) = self else { return nil }
-    switch ability {
-    case .pause: return work.canPause ? nil : "\(work.className) has no way to pause; P holds back unstarted jobs"
-    case .retry: return work.canRetry ? nil : "an operation runs once; the program has to add a new one"
-    case .kill: return "an operation of this program can only be asked to end: x cancels"
-    }
-  }
-}

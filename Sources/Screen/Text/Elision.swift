@@ -54,3 +54,14 @@ package struct Elision: Sendable {
     return left >= 0
   }
 }
+
+/// Texts are shortened without their colors.
+extension Elision {
+  package func end(_ text: TerminalText, to width: Int) -> TerminalText {
+    TerminalText(filtered: end(JobText(text.text).plain, to: width))
+  }
+
+  package func name(_ text: TerminalText, to width: Int) -> TerminalText {
+    TerminalText(filtered: name(JobText(text.text).plain, to: width))
+  }
+}

@@ -76,14 +76,3 @@ extension TextWidth {
   /// The cells of a text without colors.
   package static func of(_ text: TerminalText) -> Int { of(text.text) }
 }
-
-/// Texts are shortened without their colors.
-extension Elision {
-  package func end(_ text: TerminalText, to width: Int) -> TerminalText {
-    TerminalText(filtered: end(JobText(text.text).plain, to: width))
-  }
-
-  package func name(_ text: TerminalText, to width: Int) -> TerminalText {
-    TerminalText(filtered: name(JobText(text.text).plain, to: width))
-  }
-}

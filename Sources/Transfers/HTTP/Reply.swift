@@ -102,3 +102,22 @@ extension Substring {
     return self[first...last]
   }
 }
+
+extension TransferError {
+  /// A reply that is not a success.
+  static func http(_ reply: Reply) -> TransferError {
+    let waits = reply.status == 429 || reply.status == 503
+    return TransferError(.http(reply.status), "HTTP \(reply.status)", retryAfter: waits ? reply.retryAfter() : nil)
+  }
+
+  static func invalidLength(of reply: Reply) -> TransferError {
+    let lengths = reply.values(of: "content-length").joined(separator: ", ").prefix(60)
+    return TransferError(.network, "the server's Content-Length is not a length: \(lengths)")
+  }
+
+  /// A redirect to an answer before the file was sent.
+  static func answeredElsewhere(_ reply: Reply, after done: Int64, of total: Int64) -> TransferError {
+    TransferError(
+      .http(reply.status), "HTTP \(reply.status) after \(done) of \(total) bytes: give the URL that takes the file")
+  }
+}

@@ -1,0 +1,41 @@
+import JobModel
+
+/// The effect of a command on jobs.
+struct JobAction: Sendable {
+  enum Question {
+    /// Asks before it acts on a job that is not on the screen.
+    case usual
+    /// Asks as well before it ends several jobs if any of them is executing.
+    case ending
+    /// Always asks, with the job's own question.
+    case approval
+  }
+
+  var question = Question.usual
+  /// The ability that a job's kind of work must have.
+  var ability: JobAbility?
+  /// The first word of the question.
+  let verb: @Sendable ([JobID], Model) -> String
+  /// The jobs among these on which it has an effect.
+  let affected: @Sendable ([JobID], Model) -> [JobID]
+  let effects: @Sendable ([JobID], inout Model, Duration) -> [Effect]
+
+  func perform(_ jobs: [JobID], _ model: inout Model, _ now: Duration) -> [Effect] {
+    model.takeCursor()
+    return effects(jobs, &model, now)
+  }
+
+  /// The targets on which it has an effect; if nothing that is asked is among them, the first job that asks for approval.
+  func chosen(in model: Model) -> [JobID] {
+    let jobs = affected(model.targets, model)
+    return question == .approval && jobs.isEmpty ? model.index.asking.min().map { [$0] } ?? [] : jobs
+  }
+
+  func mustAsk(about jobs: [JobID], in model: Model) -> Bool {
+    switch question {
+    case .approval: true
+    case .ending where jobs.count > 1 && model.someTargetWorks: true
+    case .ending, .usual: jobs.contains { !model.isOnScreen($0) }
+    }
+  }
+}
