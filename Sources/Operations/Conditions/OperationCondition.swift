@@ -136,7 +136,7 @@ public struct OperationCondition: Sendable {
         for dependency in operation.dependencies {
           guard let cause = dependency.failureOrCancellation else { continue }
           guard ignoringCancellations, cause is CancellationError else {
-            let error = OperationError(dependency: AsyncOperation.displayName(of: dependency), cause: cause)
+            let error = OperationError(dependency: dependency.displayName, cause: cause)
             return .reason(error, name, operation)
           }
           refusal = .cancellation

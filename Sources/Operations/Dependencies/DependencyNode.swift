@@ -77,6 +77,10 @@ final class DependencyNode: @unchecked Sendable {
   }
 }
 
+extension DependencyNode: Identifying {
+  var identity: ObjectIdentifier { ObjectIdentifier(self) }
+}
+
 /// Operations that enter a queue together.
 struct Admission {
   var operations: [Operation] = []

@@ -9,10 +9,6 @@ extension Operation: Identifying {
   var identity: ObjectIdentifier { ObjectIdentifier(self) }
 }
 
-extension DependencyNode: Identifying {
-  var identity: ObjectIdentifier { ObjectIdentifier(self) }
-}
-
 /// Elements in the order of their addition, found and removed in constant time regardless of their number.
 struct IdentityList<Element: Identifying> {
   private var dense: [Element] = []

@@ -40,7 +40,7 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
     contents = [operation]
     super.init()
     Self.hold(operation)
-    name = Self.displayName(of: operation)
+    name = operation.displayName
     queuePriority = operation.queuePriority
     qualityOfService = operation.qualityOfService
     if takesDependencies { for dependency in operation.dependencies { addDependency(dependency) } }

@@ -226,7 +226,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     // Not for a child that could not be added.
     guard let ended = groupState.withLock({ $0.children.remove(id) }) else { return }
     ended.token?.cancel()
-    let name = Self.displayName(of: child)
+    let name = child.displayName
     let mustStop = groupState.withLock { state in
       // A cancelled or failed child keeps its last reported progress.
       if failure == nil { state.completed += Self.share - ended.completed }

@@ -268,14 +268,6 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     return displayName == kind ? "\(kind) (\(status))" : "\(displayName) (\(kind), \(status))"
   }
 
-  /// The operation's name, or the name of its class.
-  final var displayName: String { Self.displayName(of: self) }
-
-  static func displayName(of operation: Operation) -> String {
-    guard let name = operation.name, !name.isEmpty else { return "\(type(of: operation))" }
-    return name
-  }
-
   // MARK: Dependencies
 
   /// The operation's rank among ready operations; in a feeder it may change until the operation enters the queue.
@@ -328,5 +320,30 @@ extension AsyncOperation {
 extension OperationLifecycle {
   var publicState: AsyncOperation.State {
     isFinished ? .finished : isExecuting ? .executing : isReady ? .ready : .pending
+  }
+}
+
+extension AsyncOperation {
+  /// The first failure of a type: the operation's own, or one that led to it.
+  ///
+  /// The search covers the failures of conditions, of dependencies and of a group's children, at any depth. Among
+  /// several children, the failure of the child that ended first comes first. Nil if there is none, or the operation
+  /// has not finished.
+  public final func failure<Failure: Error>(as type: Failure.Type = Failure.self) -> Failure? {
+    firstFailure { $0 as? Failure }
+  }
+
+  /// The first failure of the library with a code, searched for as by `failure(as:)`.
+  public final func failure(_ code: OperationError.Code) -> OperationError? {
+    firstFailure { error in (error as? OperationError).flatMap { $0.code == code ? $0 : nil } }
+  }
+
+  private func firstFailure<Failure>(_ match: (any Error) -> Failure?) -> Failure? {
+    var pile: [any Error] = failure.map { [$0] } ?? []
+    while let error = pile.popLast() {
+      if let found = match(error) { return found }
+      if let error = error as? OperationError { pile += error.underlying.reversed() }
+    }
+    return nil
   }
 }

@@ -105,7 +105,7 @@ public struct OperationError: Error, Equatable, LocalizedError, CustomStringConv
 
   /// A refused dependency or child; the last operation is the first again.
   init(cycle: [Operation]) {
-    let names = cycle.map(AsyncOperation.displayName)
+    let names = cycle.map(\.displayName)
     self.init(.dependencyCycle, of: names.first ?? "", names: names)
   }
 
@@ -201,27 +201,10 @@ public struct OperationError: Error, Equatable, LocalizedError, CustomStringConv
   }
 }
 
-extension AsyncOperation {
-  /// The first failure of a type: the operation's own, or one that led to it.
-  ///
-  /// The search covers the failures of conditions, of dependencies and of a group's children, at any depth. Among
-  /// several children, the failure of the child that ended first comes first. Nil if there is none, or the operation
-  /// has not finished.
-  public final func failure<Failure: Error>(as type: Failure.Type = Failure.self) -> Failure? {
-    firstFailure { $0 as? Failure }
-  }
-
-  /// The first failure of the library with a code, searched for as by `failure(as:)`.
-  public final func failure(_ code: OperationError.Code) -> OperationError? {
-    firstFailure { error in (error as? OperationError).flatMap { $0.code == code ? $0 : nil } }
-  }
-
-  private func firstFailure<Failure>(_ match: (any Error) -> Failure?) -> Failure? {
-    var pile: [any Error] = failure.map { [$0] } ?? []
-    while let error = pile.popLast() {
-      if let found = match(error) { return found }
-      if let error = error as? OperationError { pile += error.underlying.reversed() }
-    }
-    return nil
+extension Operation {
+  /// The name that errors have: the operation's own or, without one, that of its class.
+  final var displayName: String {
+    guard let name, !name.isEmpty else { return "\(type(of: self))" }
+    return name
   }
 }
