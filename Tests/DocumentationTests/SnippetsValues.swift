@@ -36,7 +36,7 @@ import FoundationNetworking
     #expect(try await labelled.value == "15: CONTENT OF PAGE")
 
     let pages = ["one", "two"].map { name in TaskOperation { try await download(name) } }
-    let total = pages.gathered().reduce(0) { $0 + $1.utf8.count }
+    let total = pages.collected().reduce(0) { $0 + $1.utf8.count }
     queue.addOperations(total.withDependencies)
     print(try await total.value)
     #expect(said.last == "28")

@@ -111,7 +111,7 @@ struct ControllableTests {
   @Test func aShellOperationThatTakesTooLongHasFailed() throws {
     let clock = ManualOperationClock()
     let shell = shell("shell", "exec sleep 3600")
-    shell.timeout(after: .seconds(1), clock: clock)
+    shell.setTimeout(.seconds(1), clock: clock)
     let watch = Watch()
     try watch.feed.add([shell])
     watch.feed.start()

@@ -53,7 +53,7 @@ struct QueueFeedTests {
     let watch = Watch()
     let fetch = Giving("fetch", .failure(Trouble(description: "no")))
     let parse = fetch.map { $0 }
-    let gather = [parse].gathered()
+    let gather = [parse].collected()
     let (after, own) = (Manual("after"), Manual("own"))
     for operation in [after, own] { operation.addDependency(fetch) }
     after.addCondition(.noFailedDependencies)
@@ -110,7 +110,7 @@ struct QueueFeedTests {
     let watch = Watch()
     let (blocker, slow, waiting) = (Manual("blocker"), Manual("slow"), Manual("waiting"))
     waiting.addDependency(blocker)
-    slow.timeout(after: .milliseconds(1))
+    slow.setTimeout(.milliseconds(1))
     try watch.feed.add([blocker, slow, waiting])
     watch.feed.start()
     waiting.cancel(with: Trouble(description: "no longer wanted"))

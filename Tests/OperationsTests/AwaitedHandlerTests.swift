@@ -28,11 +28,11 @@ import Testing
     let gate = Gate()
     let seen = Journal<String>()
     let operation = ManualOperation()
-    operation.willExecute { operation in
+    operation.beforeExecuting { operation in
       await gate.wait()
       seen.add("first \(operation.mainCount)")
     }
-    operation.willExecute { seen.add("second \($0.mainCount)") }
+    operation.beforeExecuting { seen.add("second \($0.mainCount)") }
     queue.addOperation(operation)
     #expect(await soon { gate.isAwaited })
     #expect(!operation.isExecuting)
@@ -46,7 +46,7 @@ import Testing
   @Test func anOperationThatIsCancelledMeanwhileFinishesWithoutExecuting() async {
     let gate = Gate()
     let operation = ManualOperation()
-    operation.willExecute { _ in await gate.wait() }
+    operation.beforeExecuting { _ in await gate.wait() }
     queue.addOperation(operation)
     #expect(await soon { gate.isAwaited })
     operation.cancel()
@@ -58,7 +58,7 @@ import Testing
   @Test func aSecondStartByHandMeanwhileChangesNothing() async {
     let gate = Gate()
     let operation = ManualOperation()
-    operation.willExecute { _ in await gate.wait() }
+    operation.beforeExecuting { _ in await gate.wait() }
     operation.start()
     #expect(await soon { gate.isAwaited })
     operation.start()
@@ -71,8 +71,8 @@ import Testing
   @Test func anOperationThatConditionsStopHasNoHandlersCalled() async {
     let seen = Journal<String>()
     let operation = ManualOperation()
-    operation.willExecute { _ in seen.add("execute") }
-    operation.willFinish { _ in seen.add("finish") }
+    operation.beforeExecuting { _ in seen.add("execute") }
+    operation.beforeFinishing { _ in seen.add("finish") }
     operation.addCondition(OperationCondition("no") { _ in false })
     queue.addOperation(operation)
     #expect(await soon { operation.isFinished })
@@ -82,7 +82,7 @@ import Testing
   @Test func theEndWaitsForTheHandlers() async {
     let gate = Gate()
     let operation = ManualOperation()
-    operation.willFinish { operation in
+    operation.beforeFinishing { operation in
       await gate.wait()
       #expect(operation.isExecuting && !operation.isFinished)
     }
@@ -103,7 +103,7 @@ import Testing
   @Test func aCancellationWhileTheEndIsAwaitedDoesNotTakeTheResult() async {
     let gate = Gate()
     let operation = TaskOperation { 7 }
-    operation.willFinish { _ in await gate.wait() }
+    operation.beforeFinishing { _ in await gate.wait() }
     queue.addOperation(operation)
     #expect(await soon { gate.isAwaited })
     operation.cancel()
@@ -117,14 +117,14 @@ import Testing
   @Test func atItsDateAnOperationIsCancelled() {
     let clock = ManualOperationClock()
     let operation = ManualOperation()
-    operation.timeout(at: Date(timeIntervalSinceNow: 1_000_000), clock: clock)
+    operation.setDeadline(Date(timeIntervalSinceNow: 1_000_000), clock: clock)
     operation.start()
     clock.advance(by: .seconds(900_000))
     #expect(!operation.isCancelled)
     clock.advance(by: .seconds(100_001))
     #expect(operation.isFinished && operation.failureCode == .timedOut)
     let late = ManualOperation()
-    late.timeout(at: Date(timeIntervalSinceNow: -1), clock: clock)
+    late.setDeadline(Date(timeIntervalSinceNow: -1), clock: clock)
     late.start()
     clock.advance(by: .zero)
     #expect(late.isFinished && late.failureCode == .timedOut)
@@ -132,7 +132,7 @@ import Testing
 
   @Test func aNegativeLimitIsAFault() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      ManualOperation().timeout(after: .seconds(-1))
+      ManualOperation().setTimeout(.seconds(-1))
     }
     let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(words.contains("is negative"))

@@ -94,7 +94,7 @@ import Testing
     #expect(mustAsk == [true, true, false, false])
   }
 
-  @Test func aFeederAsksOnlyWhatWillExecuteAndExcludesNoOther() {
+  @Test func aFeederAsksOnlyWhatBeforeExecutingAndExcludesNoOther() {
     func mustAsk(_ prepare: (ManualOperation) -> Void) -> Bool {
       let operation = ManualOperation()
       operation.addCondition(OperationCondition("slow") { _ in true })

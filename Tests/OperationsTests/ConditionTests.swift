@@ -389,7 +389,7 @@ import Testing
     ] {
       let byQueue = ManualOperation()
       let byFeeder = ManualOperation()
-      for operation in [byQueue, byFeeder] { operation.addCondition(condition.orCancelled()) }
+      for operation in [byQueue, byFeeder] { operation.addCondition(condition.allowingCancellation()) }
       queue.addOperation(byQueue)
       try feeder.add(byFeeder)
       for operation in [byQueue, byFeeder] {

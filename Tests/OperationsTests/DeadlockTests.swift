@@ -288,14 +288,14 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
     let (early, late) = (Quick("early"), Quick("late"))
     let operation = Quick("operation")
     for awaited in [early, late] { awaited.addDependency(operation) }
-    operation.willExecute { _ in try? await early.untilFinished() }
-    operation.willFinish { _ in try? await late.untilFinished() }
+    operation.beforeExecuting { _ in try? await early.untilFinished() }
+    operation.beforeFinishing { _ in try? await late.untilFinished() }
     queue.add([operation, early, late])
     #expect(await soon { [operation, early, late].allSatisfy(\.isFinished) })
     #expect([early, operation].contains { $0.failure(.deadlock)?.names.contains("early") == true })
   }
 
-  @Test func resultsMayBeReadOfOperationsThatAllWantTheCategoryOfTheReader() async {
+  @Test func resultsOfOperationsThatWantTheReadersCategoryMayBeRead() async {
     let produced = (0..<3).map { number in Operations.ClosureOperation { number } }
     for (number, each) in produced.enumerated() {
       _ = exclusive(each, "read")

@@ -185,7 +185,7 @@ struct MisuseConditionTests {
 
   @Test func aNegativeTimeLimitSaysSo() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      ManualOperation("limited").timeout(after: .seconds(-1))
+      ManualOperation("limited").setTimeout(.seconds(-1))
     }
     #expect(MisuseRig.text(result).contains("the time limit of limited"))
     #expect(MisuseRig.text(result).contains("is negative: -1.0 seconds"))
@@ -193,7 +193,7 @@ struct MisuseConditionTests {
 
   @Test func aTimeLimitOfZeroCancelsWhenItBegins() async {
     let operation = ManualOperation()
-    operation.timeout(after: .zero)
+    operation.setTimeout(.zero)
     queue.addOperation(operation)
     #expect(await soon { operation.isFinished })
     #expect(operation.failureCode == .timedOut)
@@ -203,17 +203,17 @@ struct MisuseConditionTests {
     let clock = ManualOperationClock()
     let operation = ManualOperation()
     operation.start()
-    operation.timeout(after: .seconds(1), clock: clock)
+    operation.setTimeout(.seconds(1), clock: clock)
     clock.advance(by: .seconds(2))
     #expect(clock.due.isEmpty && operation.isExecuting)
     operation.finish()
-    operation.timeout(after: .seconds(1), clock: clock)
+    operation.setTimeout(.seconds(1), clock: clock)
     #expect(operation.failure == nil)
   }
 
   @Test func aTimeLimitAtADateThatIsNotANumberSaysSo() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      ManualOperation("limited").timeout(at: Date(timeIntervalSinceReferenceDate: .nan))
+      ManualOperation("limited").setDeadline(Date(timeIntervalSinceReferenceDate: .nan))
     }
     #expect(MisuseRig.text(result).contains("the date of the time limit of limited"))
   }
@@ -222,7 +222,7 @@ struct MisuseConditionTests {
     _ seconds: Double
   ) async {
     let operation = ManualOperation()
-    operation.timeout(at: Date(timeIntervalSinceReferenceDate: seconds))
+    operation.setDeadline(Date(timeIntervalSinceReferenceDate: seconds))
     queue.addOperation(operation)
     #expect(await soon { operation.mainCount == 1 })
     // No limit at infinity; a date in the past, however far, cancels at once.
@@ -242,42 +242,42 @@ struct MisuseConditionTests {
 
   // MARK: Awaited handlers
 
-  @Test func aWillExecuteThatCancelsKeepsMainFromBeingCalled() async {
+  @Test func aBeforeExecutingThatCancelsKeepsMainFromBeingCalled() async {
     let operation = ManualOperation()
-    operation.willExecute { $0.cancel() }
+    operation.beforeExecuting { $0.cancel() }
     queue.addOperation(operation)
     #expect(await soon { operation.isFinished } && operation.isCancelled && operation.mainCount == 0)
   }
 
-  @Test func aWillExecuteThatFinishesKeepsMainFromBeingCalled() async {
+  @Test func aBeforeExecutingThatFinishesKeepsMainFromBeingCalled() async {
     let operation = ManualOperation()
-    operation.willExecute { $0.finish() }
+    operation.beforeExecuting { $0.finish() }
     queue.addOperation(operation)
     #expect(await soon { operation.isFinished } && !operation.isCancelled && operation.mainCount == 0)
   }
 
-  @Test func aWillExecuteThatNeverReturnsEndsWithTheCancellation() async {
+  @Test func aBeforeExecutingThatNeverReturnsEndsWithTheCancellation() async {
     let operation = ManualOperation()
-    operation.willExecute { _ in try? await Task.sleep(for: .seconds(3600)) }
+    operation.beforeExecuting { _ in try? await Task.sleep(for: .seconds(3600)) }
     queue.addOperation(operation)
     #expect(await soon { operation.withSideState { $0.gate.isStartDeferred } == true })
     operation.cancel()
     #expect(await soon { operation.isFinished } && operation.mainCount == 0)
   }
 
-  @Test func aLateWillExecuteSaysSo() async {
+  @Test func aLateBeforeExecutingSaysSo() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let operation = ManualOperation("late")
       operation.start()
-      operation.willExecute { _ in }
+      operation.beforeExecuting { _ in }
     }
     #expect(MisuseRig.text(result).contains("was started before its handler for the start was added"))
   }
 
-  @Test func aWillFinishThatFinishesOrCancelsChangesTheStateOnly() async {
+  @Test func aBeforeFinishingThatFinishesOrCancelsChangesTheStateOnly() async {
     struct Late: Error {}
     let operation = ManualOperation()
-    operation.willFinish {
+    operation.beforeFinishing {
       $0.finish(with: Late())
       $0.cancel()
     }
@@ -288,12 +288,12 @@ struct MisuseConditionTests {
     #expect(operation.mainCount == 1 && !(operation.failure is Late))
   }
 
-  @Test func aLateWillFinishIsIgnored() async {
+  @Test func aLateBeforeFinishingIsIgnored() async {
     let calls = Journal<Int>()
     let operation = ManualOperation()
     operation.start()
     operation.finish()
-    operation.willFinish { _ in calls.add(1) }
+    operation.beforeFinishing { _ in calls.add(1) }
     operation.finish()
     #expect(operation.isFinished && calls.count == 0)
   }

@@ -10,7 +10,7 @@ import Testing
     let queue = OperationQueue()
     queue.isSuspended = true
     let (queued, alone) = (Operations.ClosureOperation { 1 }, Operations.ClosureOperation { 2 })
-    let both = [queued, alone].gathered()
+    let both = [queued, alone].collected()
     #expect(both.withDependencies == [queued, alone, both])
     queue.addOperation(queued)
     #expect(both.withDependencies == [alone, both])
@@ -28,7 +28,7 @@ import Testing
 
   @Test func aChainIsAddedFromATask() async throws {
     let queue = OperationQueue()
-    let sum = (0..<10).map { number in Operations.ClosureOperation { number } }.gathered().reduce(0, +)
+    let sum = (0..<10).map { number in Operations.ClosureOperation { number } }.collected().reduce(0, +)
     queue.addOperations(sum.withDependencies)
     #expect(try await sum.value == 45)
   }

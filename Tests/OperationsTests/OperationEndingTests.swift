@@ -135,7 +135,7 @@ import Testing
 
   @Test func whatExecutesLongerThanItsLimitIsCancelledWithTimedOut() {
     let operation = ManualOperation("slow")
-    operation.timeout(after: .seconds(5), clock: clock)
+    operation.setTimeout(.seconds(5), clock: clock)
     #expect(clock.due == [])
     clock.advance(by: .seconds(60))
     operation.start()
@@ -151,7 +151,7 @@ import Testing
 
   @Test func whatFinishesInTimeLeavesNoTimer() {
     let operation = ManualOperation()
-    operation.timeout(after: .seconds(5), clock: clock)
+    operation.setTimeout(.seconds(5), clock: clock)
     operation.start()
     operation.finish()
     #expect(clock.due == [] && operation.failure == nil)
@@ -159,7 +159,7 @@ import Testing
 
   @Test func aLimitByTheSystemsClockWorks() {
     let operation = ManualOperation()
-    operation.timeout(after: .milliseconds(1))
+    operation.setTimeout(.milliseconds(1))
     operation.start()
     #expect(eventually { operation.isFinished })
     #expect(operation.failureCode == .timedOut)
@@ -169,7 +169,7 @@ import Testing
     for round in 0..<3000 {
       let clock = ManualOperationClock()
       let answer = Answer()
-      answer.timeout(after: .seconds(1), clock: clock)
+      answer.setTimeout(.seconds(1), clock: clock)
       answer.start()
       race([{ clock.advance(by: .seconds(1)) }, { answer.finish(.success(round)) }])
       #expect(answer.isFinished)
@@ -187,7 +187,7 @@ import Testing
     let queue = OperationQueue()
     for _ in 0..<2000 {
       let operation = ManualOperation()
-      operation.timeout(after: .zero)
+      operation.setTimeout(.zero)
       race([{ queue.addOperation(operation) }, { operation.cancel() }])
       #expect(eventually { operation.isFinished })
       #expect(operation.failureCode == .timedOut || operation.failure is CancellationError)

@@ -19,7 +19,7 @@ import Testing
 
   /// The last of a chain of which no other operation has a name.
   @Sendable static func chain(_ value: Int) -> ResultOperation<Int> {
-    (0..<value).map { number in Step { number }.then { $0 + 1 } }.gathered().reduce(0, +)
+    (0..<value).map { number in Step { number }.then { $0 + 1 } }.collected().reduce(0, +)
   }
 
   // MARK: Every kind
@@ -225,7 +225,7 @@ import Testing
     }
     let queue = OperationQueue()
     queue.addOperations([retry], waitUntilFinished: true)
-    let gathered = Step { count }.flatMap { count in (0..<count).map { number in Step { number } }.gathered() }
+    let gathered = Step { count }.flatMap { count in (0..<count).map { number in Step { number } }.collected() }
     queue.addOperations(gathered.withDependencies, waitUntilFinished: true)
     let isRight = try retry.outcome?.get() == count && gathered.outcome?.get().count == count
     exit(isRight ? EXIT_SUCCESS : 2)

@@ -58,7 +58,7 @@ import Testing
     cancelled.cancel()
     let operations = [failing, cancelled].map { source -> [AsyncOperation] in
       let next = source.then { value in journal.add(value) }
-      let all = [source].gathered()
+      let all = [source].collected()
       return [source, next, next.map { journal.add(0) }, all, all.reduce(0, +)]
     }
     run(operations.flatMap { $0 })
@@ -85,9 +85,9 @@ import Testing
       source.addDependency(delays[number])
       return source
     }
-    let all = sources.gathered()
-    let sum = sources.gathered().reduce(0, +)
-    let none = [Source<Int>]().gathered()
+    let all = sources.collected()
+    let sum = sources.collected().reduce(0, +)
+    let none = [Source<Int>]().collected()
     queue.addOperations([all, none] + sum.withDependencies, waitUntilFinished: false)
     #expect(eventually { clock.due.count == 4 })
     for _ in 0..<4 { clock.advance(by: .seconds(1)) }
@@ -104,7 +104,7 @@ import Testing
         return number
       }
     }
-    let all = sources.gathered()
+    let all = sources.collected()
     run([all] + sources.reversed())
     #expect(all.failure as? Fault == Fault(number: 2))
   }
@@ -122,7 +122,7 @@ import Testing
 
   @Test func theSameSourceMayBeGatheredTwice() throws {
     let source = Source { 1 }
-    let both = [source, source].gathered()
+    let both = [source, source].collected()
     run([both, source])
     #expect(try both.outcome?.get() == [1, 1])
   }

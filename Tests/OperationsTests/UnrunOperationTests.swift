@@ -80,7 +80,7 @@ import Testing
 
   @Test func valuesThatAreReceivedDoNotKeepTheirOperations() {
     #expect(isFreed { operation in operation.then { $0 + 1 } })
-    #expect(isFreed { operation in [operation, operation].gathered().map(\.count) })
+    #expect(isFreed { operation in [operation, operation].collected().map(\.count) })
     #expect(isFreed { operation in operation.flatMap { value in Operations.ClosureOperation { value } } })
     #expect(isFreed { operation in ResultGroup([operation]) })
   }

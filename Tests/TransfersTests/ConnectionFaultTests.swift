@@ -52,7 +52,7 @@ struct ConnectionFaultTests {
     defer { server.stop() }
     let download = download(server.url("/f"))
     let clock = ManualOperationClock()
-    download.operation.timeout(after: .seconds(60), clock: clock)
+    download.operation.setTimeout(.seconds(60), clock: clock)
     download.start(until: start.isEmpty ? 0 : 3)
     #expect(eventually { server.requests.count == 1 })
     clock.advance(by: .seconds(59))

@@ -29,7 +29,7 @@ public struct OperationCondition: Sendable {
     case all([OperationCondition])
     case together([OperationCondition])
     case any([OperationCondition])
-    case orCancelled(OperationCondition)
+    case allowingCancellation(OperationCondition)
   }
 
   /// The condition's name in the error `.conditionFailed`.
@@ -98,8 +98,8 @@ public struct OperationCondition: Sendable {
   private static let notCombined = "a mutual exclusion can be neither negated nor one of several to choose from"
 
   /// This condition, except that it cancels an operation that it stops, which then has no error.
-  public func orCancelled() -> OperationCondition {
-    OperationCondition(name, .orCancelled(self), categories: categories)
+  public func allowingCancellation() -> OperationCondition {
+    OperationCondition(name, .allowingCancellation(self), categories: categories)
   }
 
   /// Makes a condition that first runs another operation, made by `dependency`, and is evaluated after its end.
@@ -163,7 +163,7 @@ public struct OperationCondition: Sendable {
   var hasQuestion: Bool {
     switch question {
     case .all(let conditions), .together(let conditions): conditions.contains(where: \.hasQuestion)
-    case .orCancelled(let condition): condition.hasQuestion
+    case .allowingCancellation(let condition): condition.hasQuestion
     case .atOnce, .later, .not, .any: true
     }
   }
@@ -173,7 +173,7 @@ public struct OperationCondition: Sendable {
     switch question {
     case .atOnce: true
     case .later: false
-    case .not(let condition), .orCancelled(let condition): condition.isAtOnce
+    case .not(let condition), .allowingCancellation(let condition): condition.isAtOnce
     case .all(let conditions), .together(let conditions), .any(let conditions): conditions.allSatisfy(\.isAtOnce)
     }
   }
@@ -200,7 +200,8 @@ public struct OperationCondition: Sendable {
     case .any(let conditions):
       for condition in conditions where await condition.refusal(of: operation) == nil { return nil }
       return unmet(.noneHolds, operation)
-    case .orCancelled(let condition): return await condition.refusal(of: operation) == nil ? nil : .cancellation
+    case .allowingCancellation(let condition):
+      return await condition.refusal(of: operation) == nil ? nil : .cancellation
     }
   }
 
@@ -215,7 +216,8 @@ public struct OperationCondition: Sendable {
     case .any(let conditions):
       for condition in conditions where condition.refusalAtOnce(of: operation) == nil { return nil }
       return unmet(.noneHolds, operation)
-    case .orCancelled(let condition): return condition.refusalAtOnce(of: operation) == nil ? nil : .cancellation
+    case .allowingCancellation(let condition):
+      return condition.refusalAtOnce(of: operation) == nil ? nil : .cancellation
     }
   }
 

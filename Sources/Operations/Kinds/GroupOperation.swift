@@ -8,7 +8,7 @@ import Foundation
 /// child begins. The group's progress is the sum of its children's, a hundred units for each child; a child that was
 /// cancelled or has failed counts with its last reported progress. The children share the group's mutual exclusions.
 ///
-/// If a child receives a value (by `then`, `gathered()` or the like) from an operation that is in no queue when the
+/// If a child receives a value (by `then`, `collected()` or the like) from an operation that is in no queue when the
 /// group gives the child to its queue, that operation becomes a child too. Other dependencies may be in any queue.
 open class GroupOperation: AsyncOperation, @unchecked Sendable {
   // Safe: constants, and all state behind a lock.

@@ -4,7 +4,7 @@ extension ObservableOperation {
   /// To be called before the operation is started. Handlers run in a task, one after another in the order of the calls;
   /// `main` is then called on another thread. Cancelling the operation cancels the task, and the operation finishes
   /// without waiting for the handler.
-  public func willExecute(_ handler: @escaping @Sendable (Self) async -> Void) {
+  public func beforeExecuting(_ handler: @escaping @Sendable (Self) async -> Void) {
     require(state < .executing, "\(self) was started before its handler for the start was added")
     parts.sideState.addBeforeExecuting { await handler(unsafeDowncast($0, to: Self.self)) }
   }
@@ -14,7 +14,7 @@ extension ObservableOperation {
   /// To be called before the first `finish`. Handlers run in a task, one after another in the order of the calls, and
   /// are not called if the operation has not executed. The result is set already: a cancellation meanwhile does not
   /// change it.
-  public func willFinish(_ handler: @escaping @Sendable (Self) async -> Void) {
+  public func beforeFinishing(_ handler: @escaping @Sendable (Self) async -> Void) {
     parts.sideState.addBeforeFinishing { await handler(unsafeDowncast($0, to: Self.self)) }
   }
 }

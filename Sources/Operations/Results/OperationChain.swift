@@ -3,7 +3,7 @@ import Foundation
 extension Operation {
   /// This operation and all its direct and indirect dependencies, each once and after its own dependencies.
   ///
-  ///     let total = downloads.gathered().reduce(0) { $0 + $1.count }
+  ///     let total = downloads.collected().reduce(0) { $0 + $1.count }
   ///     queue.addOperations(total.withDependencies)
   ///
   /// This includes operations in the middle of a chain, which have no name in the program: an operation that is in no

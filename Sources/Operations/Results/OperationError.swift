@@ -202,7 +202,7 @@ public struct OperationError: Error, Equatable, LocalizedError, CustomStringConv
 }
 
 extension Operation {
-  /// The name that errors have: the operation's own or, without one, that of its class.
+  /// The operation's name or, without one, the name of its class.
   final var displayName: String {
     guard let name, !name.isEmpty else { return "\(type(of: self))" }
     return name

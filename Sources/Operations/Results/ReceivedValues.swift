@@ -141,11 +141,11 @@ extension ResultOperation where Success: Sequence, Success.Element: Sendable {
 extension Sequence {
   /// A new operation whose value is the array of these operations' values, in this order; add it to a queue as well.
   ///
-  ///     let total = downloads.gathered().reduce(0) { $0 + $1.count }
+  ///     let total = downloads.collected().reduce(0) { $0 + $1.count }
   ///
   /// The new operation depends on all of them. If some fail, it fails with the error of the first failed one in this
   /// order, without executing. To run operations as the children of one operation instead, make a `ResultGroup`.
-  public func gathered<Value: Sendable>() -> ResultOperation<[Value]> where Element: ResultOperation<Value> {
+  public func collected<Value: Sendable>() -> ResultOperation<[Value]> where Element: ResultOperation<Value> {
     let parcel = Parcel<[Value]>()
     let operation = ClosureOperation { try parcel.take(for: $0) }
     operation.receive(from: Array(self)) { parcel.put($0) }
