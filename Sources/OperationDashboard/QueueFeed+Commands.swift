@@ -28,7 +28,7 @@ extension QueueFeed {
   }
 
   private func setSlots(_ slots: Int) {
-    feeder.maxConcurrentOperationCount = max(1, slots)
+    dependencyQueue.maxConcurrentOperationCount = max(1, slots)
     state(.slotsChanged(max(1, slots)))
   }
 
@@ -128,7 +128,7 @@ extension QueueFeed {
         return observed(registry.enroll(operation, asAttempt: number, of: id))
       }
       watchEnds(of: new)
-      try feeder.add(new.prefix(1).compactMap(\.observed))
+      try dependencyQueue.add(new.prefix(1).compactMap(\.observed))
     } catch {
       programmerError(error.description)
     }

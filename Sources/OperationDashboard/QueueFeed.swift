@@ -18,7 +18,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   package let stream: FactStream
   /// The queue for calls of the program's own code, such as a `cancel()` that takes long.
   let calling = DispatchQueue(label: "opdash.queue.commands", qos: .userInitiated)
-  let feeder: OperationFeeder
+  let dependencyQueue: DependencyQueue
   let registry = Lock(QueueRegistry())
   var entries: QueueEntryObserver?
 
@@ -49,7 +49,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
     let ownName = queue.name.flatMap { $0.isEmpty || $0.hasPrefix("NSOperationQueue") ? nil : $0 }
     self.name = name ?? ownName ?? ProcessInfo.processInfo.processName
     stream = FactStream(label: "opdash.queue", clock: clock)
-    feeder = OperationFeeder(feeding: queue)
+    dependencyQueue = DependencyQueue(feeding: queue)
     stream.begin()
     stream.source = self
     entries = QueueEntryObserver { [weak self] operations, entry in self?.entered(operations, entry) }
@@ -90,7 +90,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
     watchEnds(of: added)
     // A child is run by its parent; an operation that has begun or finished is only shown.
     let mine = added.filter { $0.parent == nil }.compactMap(\.observed)
-    try feeder.add(mine.filter { !$0.isExecuting && !$0.isFinished })
+    try dependencyQueue.add(mine.filter { !$0.isExecuting && !$0.isFinished })
     return count
   }
 

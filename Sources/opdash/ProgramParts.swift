@@ -36,11 +36,11 @@ struct ProgramParts {
   var feed: @MainActor (any JobFeed, EachJobs, _ descriptor: Int32, RunOptions) -> (() -> Void)? = {
     feed, jobs, descriptor, options in
     guard let queue = feed as? JobQueue else { return nil }
-    let feeder = ArgumentFeeder(
+    let dependencyQueue = ArgumentReader(
       descriptor, jobs, endsWithFailure: options.queue.onFailure != .keepGoing, add: { queue.add($0) },
       end: { queue.endArrivals() })
-    feeder.watch(queue)
-    return { feeder.start() }
+    dependencyQueue.watch(queue)
+    return { dependencyQueue.start() }
   }
   /// Throws the resources that a graph's cluster jobs lack, before anything is started.
   var checkCluster: @MainActor (JobGraph) throws -> Void = { try ClusterCheck.check($0) }

@@ -210,16 +210,16 @@ final class Screen: @unchecked Sendable {
     #expect(upload.failure == nil)
   }
 
-  @Test func aFeederTakesALongChain() throws {
-    let feeder = OperationFeeder(feeding: queue)
+  @Test func aDependencyQueueTakesALongChain() throws {
+    let dependencyQueue = DependencyQueue(feeding: queue)
     var operations: [AsyncOperation] = []
     for number in 0..<1000 {
       let operation = ClosureOperation { number }
       if let last = operations.last { operation.addDependency(last) }
       operations.append(operation)
     }
-    try feeder.add(operations)
-    #expect(eventually { feeder.unfinishedCount == 0 })
+    try dependencyQueue.add(operations)
+    #expect(eventually { dependencyQueue.unfinishedCount == 0 })
     #expect(operations.allSatisfy { $0.isFinished })
   }
 

@@ -62,16 +62,16 @@ import FoundationNetworking
   }
 
   @Test func endsAreAwaited() async throws {
-    let feeder = OperationFeeder(feeding: OperationQueue())
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
     let install = ClosureOperation {}
     let cleanUp = BlockOperation {}
     queue.addOperation(install)
     queue.addOperation(cleanUp)
-    try feeder.add(ClosureOperation {})
+    try dependencyQueue.add(ClosureOperation {})
     try await install.untilFinished()
     try await cleanUp.untilFinished(cancelsOperation: true)
     try await queue.untilEmpty()
-    try await feeder.untilEmpty()
-    #expect(queue.operationCount == 0 && feeder.unfinishedCount == 0)
+    try await dependencyQueue.untilEmpty()
+    #expect(queue.operationCount == 0 && dependencyQueue.unfinishedCount == 0)
   }
 }

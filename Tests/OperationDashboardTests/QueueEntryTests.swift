@@ -107,13 +107,13 @@ struct QueueEntryTests {
     #expect(try await dashboard.run().succeeded == 501)
   }
 
-  @Test func whatWaitsInAFeederOfTheProgramIsWaitedForAndCounted() async throws {
+  @Test func whatWaitsInADependencyQueueOfTheProgramIsWaitedForAndCounted() async throws {
     let queue = OperationQueue()
     let dashboard = dashboard(queue)
-    let feeder = OperationFeeder(feeding: queue)
+    let dependencyQueue = DependencyQueue(feeding: queue)
     let chain = (0..<200).map { Giving("\($0)", .success($0)) }
     for (number, operation) in chain.enumerated().dropFirst() { operation.addDependency(chain[number - 1]) }
-    try feeder.add(chain)
+    try dependencyQueue.add(chain)
     #expect(try await dashboard.run().succeeded == 200)
   }
 
@@ -165,7 +165,8 @@ struct QueueEntryTests {
     #expect(watch.record("talking")?.progress?.done == 1)
   }
 
-  /// Advances to the end of the looks that changes have asked for; returns the time until the next, longer after a slow look.
+  /// Advances to the end of the looks that changes have asked for; returns the time until the next, longer after a slow
+  /// look.
   private func intervalAfterALook(_ clock: ManualOperationClock, _ watch: Watch) -> Duration {
     clock.advance(by: .seconds(1))
     _ = watch.run

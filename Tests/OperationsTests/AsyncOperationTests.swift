@@ -91,16 +91,16 @@ private final class ResultOperationUnderTest: ResultOperation<Int>, @unchecked S
     #expect(!operation.withdraw())
   }
 
-  @Test func anOperationWithdrawnFromAFeederFinishesAtOnce() throws {
-    let feeder = OperationFeeder(feeding: OperationQueue())
+  @Test func anOperationWithdrawnFromADependencyQueueFinishesAtOnce() throws {
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
     let first = ManualOperation()
     let operation = ManualOperation()
     operation.addDependency(first)
-    try feeder.add([first, operation])
+    try dependencyQueue.add([first, operation])
     #expect(operation.withdraw())
     #expect(operation.isFinished && operation.mainCount == 0)
     first.cancel()
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
   }
 
   @Test func anOperationThatHasBegunIsNotWithdrawn() {

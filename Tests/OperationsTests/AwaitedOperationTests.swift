@@ -216,28 +216,29 @@ import Testing
 
   @Test func anEmptyQueueIsNotWaitedFor() async throws {
     try await OperationQueue().untilEmpty()
-    try await OperationFeeder(feeding: OperationQueue()).untilEmpty()
+    try await DependencyQueue(feeding: OperationQueue()).untilEmpty()
   }
 
-  @Test func aFeederIsAwaitedWithWhatHasNotEnteredItsQueue() async throws {
-    let feeder = OperationFeeder(feeding: OperationQueue())
+  @Test func aDependencyQueueIsAwaitedWithWhatHasNotEnteredItsQueue() async throws {
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
     let journal = Journal<Int>()
     let operations = (0..<500).map { number in Operations.ClosureOperation { journal.add(number) } }
     for (former, latter) in zip(operations, operations.dropFirst()) { latter.addDependency(former) }
-    try feeder.add(operations)
-    try await feeder.untilEmpty()
+    try dependencyQueue.add(operations)
+    try await dependencyQueue.untilEmpty()
     #expect(journal.entries == Array(0..<500))
-    #expect(feeder.unfinishedCount == 0)
+    #expect(dependencyQueue.unfinishedCount == 0)
   }
 
   @Test func cancellingAWaitForAQueueLeavesItsOperationsAlone() async throws {
     let queue = OperationQueue()
     let (first, second) = (ManualOperation(), ManualOperation())
     queue.addOperation(first)
-    let feeder = OperationFeeder(feeding: OperationQueue())
-    try feeder.add(second)
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
+    try dependencyQueue.add(second)
     for task in [
-      Task(priority: .high) { try await queue.untilEmpty() }, Task(priority: .high) { try await feeder.untilEmpty() },
+      Task(priority: .high) { try await queue.untilEmpty() },
+      Task(priority: .high) { try await dependencyQueue.untilEmpty() },
     ] {
       task.cancel()
       #expect(await failure(of: task) is CancellationError)
@@ -247,7 +248,7 @@ import Testing
     first.finish()
     second.finish()
     try await queue.untilEmpty()
-    try await feeder.untilEmpty()
+    try await dependencyQueue.untilEmpty()
   }
 
   @Test func aQueueThatWasAwaitedHasLetGoOfItsOperations() async throws {

@@ -178,16 +178,16 @@ struct BesideFoundationTests {
     block.cancel()
     #expect(block.isCancelled && !block.isFinished && queue.operationCount == 1)
 
-    let feeder = OperationFeeder(feeding: queue)
+    let dependencyQueue = DependencyQueue(feeding: queue)
     // A queue that is full of others: of these, a few have entered it.
     let operations = (0..<10).map { _ in ManualOperation() }
     queue.maxConcurrentOperationCount = 1
-    try feeder.add(operations)
+    try dependencyQueue.add(operations)
     for operation in operations { operation.cancel() }
     let inQueue = queue.operations.count { $0 is ManualOperation }
     #expect(inQueue < 5 && operations.count(where: \.isFinished) == 10 - inQueue)
     queue.isSuspended = false
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(operations.allSatisfy { $0.isFinished && $0.mainCount == 0 })
   }
 

@@ -169,9 +169,9 @@ import Testing
     let square = Square()
     square.takeInput(from: source)
     square.takeInput(from: text) { Int($0) ?? 0 }
-    let feeder = OperationFeeder(feeding: queue)
-    try feeder.add([square, source, text])
-    feeder.waitUntilAllOperationsAreFinished()
+    let dependencyQueue = DependencyQueue(feeding: queue)
+    try dependencyQueue.add([square, source, text])
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(try square.outcome?.get() == 25)
   }
 
@@ -208,12 +208,12 @@ import Testing
       func receive(_ input: Int) { self.input.withLock { $0 = input } }
       override func main() { finish(.success(input.withLock { $0 } + 1)) }
     }
-    let feeder = OperationFeeder(feeding: queue)
+    let dependencyQueue = DependencyQueue(feeding: queue)
     queue.maxConcurrentOperationCount = 2
     let chain = (0..<5000).map { _ in Next() }
     for (former, latter) in zip(chain, chain.dropFirst()) { latter.takeInput(from: former) }
-    try feeder.add(chain)
-    feeder.waitUntilAllOperationsAreFinished()
+    try dependencyQueue.add(chain)
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(try chain.last?.outcome?.get() == 5000)
   }
 }

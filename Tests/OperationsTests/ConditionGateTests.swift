@@ -4,8 +4,8 @@ import Testing
 
 @testable import Operations
 
-/// The two gates of an operation with conditions, mostly of operations that the test starts by hand: whatever is answered at
-/// once then happens on this thread.
+/// The two gates of an operation with conditions, mostly of operations that the test starts by hand: whatever is
+/// answered at once then happens on this thread.
 @Suite struct ConditionGateTests {
   struct Refusal: Error {}
 
@@ -81,8 +81,8 @@ import Testing
     #expect(failure(.cancellation) is CancellationError)
   }
 
-  /// The conditions of a member of a feeder are asked before it has a slot if one of them takes its time.
-  @Test func oneSlowConditionMakesAFeederAskFirst() {
+  /// The conditions of a member of a dependency queue are asked before it has a slot if one of them takes its time.
+  @Test func oneSlowConditionMakesADependencyQueueAskFirst() {
     let slow = OperationCondition("slow") { _ in true }
     let quick = condition("quick")
     let orders = [[slow, quick], [quick, slow], [quick, quick], [.mutuallyExclusive("slow"), quick]]
@@ -94,7 +94,7 @@ import Testing
     #expect(mustAsk == [true, true, false, false])
   }
 
-  @Test func aFeederAsksOnlyWhatBeforeExecutingAndExcludesNoOther() {
+  @Test func aQueueAsksOnlyWhatBeforeExecutingAndExcludesNoOther() {
     func mustAsk(_ prepare: (ManualOperation) -> Void) -> Bool {
       let operation = ManualOperation()
       operation.addCondition(OperationCondition("slow") { _ in true })
@@ -105,7 +105,7 @@ import Testing
     #expect(!mustAsk { $0.cancel() })
     #expect(!mustAsk { $0.finish() })
     #expect(!mustAsk { $0.addCondition(.mutuallyExclusive("must ask")) })
-    #expect(!mustAsk { operation in _ = operation.withSideState { $0.gate.answer = .given } })
+    #expect(!mustAsk { operation in _ = operation.withRareState { $0.gate.answer = .given } })
     let free = ManualOperation()
     #expect(!DependencyGraph.contents.withLock { _ in DependencyGraph.mustAsk(free) })
   }
@@ -113,13 +113,13 @@ import Testing
   @Test(
     arguments: [
       (.none, .none), (.unasked, .unasked), (.asking(round: 3), .unasked), (.given, .unasked), (.failing, .failing),
-    ] as [(SideState.Gate.Answer, SideState.Gate.Answer)])
-  func aNewWaitMakesAnAnswerVoid(before: SideState.Gate.Answer, after: SideState.Gate.Answer) {
+    ] as [(RareState.Gate.Answer, RareState.Gate.Answer)])
+  func aNewWaitMakesAnAnswerVoid(before: RareState.Gate.Answer, after: RareState.Gate.Answer) {
     let operation = ManualOperation()
     operation.addCondition(condition("a"))
-    _ = operation.withSideState { $0.gate.answer = before }
+    _ = operation.withRareState { $0.gate.answer = before }
     DependencyGraph.contents.withLock { _ in DependencyGraph.forgetAnswer(operation) }
-    #expect(operation.withSideState { $0.gate.answer } == after)
+    #expect(operation.withRareState { $0.gate.answer } == after)
   }
 
   @Test(arguments: [false, true]) func anAnswerToAnEarlierQuestionIsIgnored(holds: Bool) async throws {
@@ -130,8 +130,8 @@ import Testing
       OperationCondition("slow") { _ in
         await withCheckedContinuation { continuation in waiting.withLock { $0.append(continuation) } }
       })
-    let feeder = OperationFeeder(feeding: OperationQueue())
-    try feeder.add(operation)
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
+    try dependencyQueue.add(operation)
     #expect(await soon { waiting.withLock(\.count) == 1 })
     operation.addDependency(late)
     late.start()
@@ -139,10 +139,10 @@ import Testing
     #expect(await soon { waiting.withLock(\.count) == 2 })
     let continuations = waiting.withLock(\.self)
     continuations[0].resume(returning: !holds)
-    // Whatever the first answer led to would have happened before this operation has gone through the feeder.
+    // Whatever the first answer led to would have happened before this operation has gone through the dependency queue.
     let other = ManualOperation()
     other.addCondition(OperationCondition("slow") { _ in true })
-    try feeder.add(other)
+    try dependencyQueue.add(other)
     #expect(await soon { other.isExecuting })
     other.finish()
     continuations[1].resume(returning: holds)
@@ -211,7 +211,7 @@ import Testing
   }
 
   @Test func anOperationStandsInLineOnceOnlyTheTurnIsMissing() {
-    func stands(_ operation: ManualOperation) -> Bool { operation.withSideState { $0.request != nil } ?? false }
+    func stands(_ operation: ManualOperation) -> Bool { operation.withRareState { $0.request != nil } ?? false }
     let dependency = ManualOperation()
     let operation = exclusive("in line")
     #expect(!stands(operation))
@@ -232,12 +232,12 @@ import Testing
     }
   }
 
-  @Test func aConditionMayComeAfterTheFeeder() throws {
+  @Test func aConditionMayComeAfterTheDependencyQueue() throws {
     let dependency = ManualOperation()
     let operation = ManualOperation()
     operation.addDependency(dependency)
-    let feeder = OperationFeeder(feeding: OperationQueue())
-    try feeder.add(operation)
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
+    try dependencyQueue.add(operation)
     operation.addCondition(.mutuallyExclusive("late"))
     dependency.start()
     dependency.finish()

@@ -93,17 +93,17 @@ import Testing
     let fed = Step()
     let suspended = [OperationQueue(), OperationQueue()]
     for queue in suspended { queue.isSuspended = true }
-    let feeder = OperationFeeder(feeding: suspended[1])
+    let dependencyQueue = DependencyQueue(feeding: suspended[1])
     for operation in [plain, fed] {
       operation.addCondition(answer.condition())
       #expect(operation.isReady)
     }
     suspended[0].addOperation(plain)
-    try feeder.add(fed)
-    // What a queue and a feeder do with a later operation they have done with this one before.
+    try dependencyQueue.add(fed)
+    // What a queue and a dependency queue do with a later operation they have done with this one before.
     let later = Step()
     later.addCondition(answer.condition())
-    try feeder.add(later)
+    try dependencyQueue.add(later)
     #expect(plain.isReady && fed.isReady)
     for queue in suspended { queue.addBarrierBlock {} }
     #expect(answer.asked == 0)
@@ -122,7 +122,7 @@ import Testing
     third.addCondition(
       OperationCondition("allowed", .atOnce { _ in isAllowed.withLock { $0 } ? nil : .failure(Refusal()) }))
     if isFed {
-      try OperationFeeder(feeding: queue).add([first, second, third])
+      try DependencyQueue(feeding: queue).add([first, second, third])
     } else {
       queue.add([first, second, third])
     }
@@ -162,18 +162,18 @@ import Testing
     #expect(wasMain.withLock { $0 } == true)
   }
 
-  @Test func inAFeederItHoldsNoSlotWhileItIsAsked() async throws {
+  @Test func inADependencyQueueItHoldsNoSlotWhileItIsAsked() async throws {
     let answer = Answer()
-    let feeder = OperationFeeder(feeding: queue)
+    let dependencyQueue = DependencyQueue(feeding: queue)
     let asking = (0..<10).map { _ in Step() }
     for operation in asking { operation.addCondition(answer.condition()) }
     let other = Step()
-    try feeder.add(asking + [other])
+    try dependencyQueue.add(asking + [other])
     // A queue lets go of an operation a moment after its end.
     #expect(await soon { other.isFinished && answer.asked == 10 && queue.operations.isEmpty })
     answer.give(true)
     #expect(await soon { asking.allSatisfy(\.isFinished) })
-    #expect(await soon { feeder.unfinishedCount == 0 })
+    #expect(await soon { dependencyQueue.unfinishedCount == 0 })
   }
 
   @Test func itsConditionsAreAskedOnlyWhenItsDependenciesHaveFinished() async {
@@ -216,12 +216,12 @@ import Testing
     let late = ManualOperation()
     let operation = Step()
     operation.addCondition(answer.condition())
-    let feeder = OperationFeeder(feeding: queue)
-    try feeder.add(operation)
+    let dependencyQueue = DependencyQueue(feeding: queue)
+    try dependencyQueue.add(operation)
     #expect(await soon { answer.asked == 1 })
     operation.addDependency(late)
     answer.give(true)
-    try feeder.add(late)
+    try dependencyQueue.add(late)
     #expect(await soon { late.isExecuting })
     #expect(operation.state == .pending)
     late.finish()
@@ -260,23 +260,23 @@ import Testing
 
   @Test func cancelledWhileItIsAskedItFinishesWithoutExecuting() async throws {
     let answer = Answer()
-    let feeder = OperationFeeder(feeding: OperationQueue())
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
     let byQueue = ManualOperation()
-    let byFeeder = ManualOperation()
+    let byDependencyQueue = ManualOperation()
     let byHand = ManualOperation()
-    for operation in [byQueue, byFeeder, byHand] { operation.addCondition(answer.condition()) }
+    for operation in [byQueue, byDependencyQueue, byHand] { operation.addCondition(answer.condition()) }
     queue.addOperation(byQueue)
-    try feeder.add(byFeeder)
+    try dependencyQueue.add(byDependencyQueue)
     byHand.start()
     #expect(await soon { answer.asked == 3 })
-    for operation in [byQueue, byFeeder, byHand] {
+    for operation in [byQueue, byDependencyQueue, byHand] {
       operation.cancel()
       #expect(await soon { operation.isFinished })
       #expect(operation.mainCount == 0 && operation.failure is CancellationError)
     }
     answer.give(true)
     #expect(await soon { queue.operations.isEmpty })
-    #expect(await soon { feeder.unfinishedCount == 0 })
+    #expect(await soon { dependencyQueue.unfinishedCount == 0 })
   }
 
   @Test func theTaskThatAsksIsCancelledWithTheOperation() async {
@@ -383,16 +383,16 @@ import Testing
   }
 
   @Test func whatAConditionStopsMayBeCancelledInsteadOfFailed() async throws {
-    let feeder = OperationFeeder(feeding: OperationQueue())
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
     for condition in [
       OperationCondition("no") { _ in false }, .all(.mutuallyExclusive("quiet"), .not(.all())),
     ] {
       let byQueue = ManualOperation()
-      let byFeeder = ManualOperation()
-      for operation in [byQueue, byFeeder] { operation.addCondition(condition.allowingCancellation()) }
+      let byDependencyQueue = ManualOperation()
+      for operation in [byQueue, byDependencyQueue] { operation.addCondition(condition.allowingCancellation()) }
       queue.addOperation(byQueue)
-      try feeder.add(byFeeder)
-      for operation in [byQueue, byFeeder] {
+      try dependencyQueue.add(byDependencyQueue)
+      for operation in [byQueue, byDependencyQueue] {
         #expect(await soon { operation.isFinished })
         #expect(operation.isCancelled && operation.failure is CancellationError && operation.mainCount == 0)
       }
@@ -401,17 +401,17 @@ import Testing
 
   @Test func whileItIsAskedItHasItsCategoriesForItself() async throws {
     let answer = Answer()
-    let feeder = OperationFeeder(feeding: OperationQueue())
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
     let asking = Step()
     asking.addCondition(.mutuallyExclusive("asked within"))
     asking.addCondition(answer.condition())
     let other = ManualOperation()
     other.addCondition(.mutuallyExclusive("asked within"))
-    try feeder.add([asking])
+    try dependencyQueue.add([asking])
     #expect(await soon { answer.asked == 1 })
-    try feeder.add([other])
+    try dependencyQueue.add([other])
     // Held, and no turn that others would get after a while.
-    #expect(asking.withSideState { $0.request?.isHolding == true } == true)
+    #expect(asking.withRareState { $0.request?.isHolding == true } == true)
     #expect(!other.isExecuting && answer.asked == 1)
     answer.give(true)
     #expect(await soon { asking.isFinished && other.isExecuting })
@@ -431,7 +431,7 @@ import Testing
     operation.addCondition(
       OperationCondition("logged in", after: { _ in login }) { _ in login.isFinished })
     // One wide: in a plain queue the operation itself has the slot.
-    if isFed { try OperationFeeder(feeding: queue).add(operation) } else { queue.addOperation(operation) }
+    if isFed { try DependencyQueue(feeding: queue).add(operation) } else { queue.addOperation(operation) }
     #expect(await soon { login.isExecuting })
     #expect(!operation.isFinished)
     login.finish()
@@ -468,14 +468,14 @@ import Testing
   @Test func cancelRacingTheAnswersLeavesNothingBehind() async throws {
     for round in 0..<1500 {
       let queue = OperationQueue()
-      let feeder = OperationFeeder(feeding: queue)
+      let dependencyQueue = DependencyQueue(feeding: queue)
       let operations = (0..<4).map { _ in Step() }
       for (index, operation) in operations.enumerated() {
         operation.addCondition(OperationCondition("maybe") { _ in (round + index) % 3 != 0 })
         if index % 2 == 0 { operation.addCondition(.mutuallyExclusive("race of conditions")) }
       }
       race([
-        { try? feeder.add(Array(operations[0..<2])) },
+        { try? dependencyQueue.add(Array(operations[0..<2])) },
         { queue.add(Array(operations[2...])) },
         { for operation in operations { operation.cancel() } },
       ])

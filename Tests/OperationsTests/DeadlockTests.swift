@@ -138,7 +138,7 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
     let child = exclusive(Quick("a"), q)
     let first = exclusive(named("first", [child]), p)
     gated.addOperation(first)
-    #expect(eventually { first.isExecuting && child.withSideState { $0.request != nil } == true })
+    #expect(eventually { first.isExecuting && child.withRareState { $0.request != nil } == true })
     let serial = DispatchQueue(label: "second")
     let seconds = OperationQueue()
     seconds.underlyingQueue = serial
@@ -328,7 +328,7 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
     // What is searched for a deadlock later has been searched for one before.
     let other = exclusive(Quick("other"), "read first")
     queue.addOperation(other)
-    #expect(await soon { other.withSideState { $0.request != nil } == true })
+    #expect(await soon { other.withRareState { $0.request != nil } == true })
     gate.finish()
     #expect(await soon { reader.isFinished && blocked.isFinished && other.isFinished })
     #expect([reader, blocked, other].allSatisfy { $0.failure == nil })
@@ -385,7 +385,7 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
     if isInGroup {
       queue.addOperation(GroupOperation(width: 1, [operation]))
     } else {
-      try OperationFeeder(feeding: queue).add(operation)
+      try DependencyQueue(feeding: queue).add(operation)
     }
     #expect(await soon { operation.isFinished && before.isFinished })
     #expect(operation.failure == nil && before.failure == nil)
@@ -396,7 +396,7 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
     queue.isSuspended = true
     let (before, operation) = (Quick("before"), Quick("operation"))
     operation.addCondition(OperationCondition("condition", after: { _ in before }, { _ in before.isFinished }))
-    try OperationFeeder(feeding: queue).add(operation)
+    try DependencyQueue(feeding: queue).add(operation)
     #expect(await soon { queue.operationCount == 1 })
     queue.isSuspended = false
     #expect(await soon { operation.isFinished && before.isFinished })

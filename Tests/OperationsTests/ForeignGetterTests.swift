@@ -8,7 +8,8 @@ import Testing
 ///
 /// In processes of their own, because a deadlock there would hold every other test up.
 @Suite struct ForeignGetterTests {
-  /// Links and unlinks two operations of ours, of its own because several threads may ask one getter; returns the value.
+  /// Links and unlinks two operations of ours, of its own because several threads may ask one getter; returns the
+  /// value.
   private static func touched<Value>(_ value: Value) -> Value {
     let (first, second) = (ManualOperation(), ManualOperation())
     second.addDependency(first)
@@ -53,7 +54,7 @@ import Testing
     }
   }
 
-  private static func wait(for feeder: OperationFeeder) { feeder.waitUntilAllOperationsAreFinished() }
+  private static func wait(for dependencyQueue: DependencyQueue) { dependencyQueue.waitUntilAllOperationsAreFinished() }
 
   @Test func ourOperationsMayDependOnAForeignOne() async {
     await #expect(processExitsWith: .success) {
@@ -68,33 +69,33 @@ import Testing
     }
   }
 
-  @Test func aFeederMayHoldForeignOperations() async {
+  @Test func aDependencyQueueMayHoldForeignOperations() async {
     await #expect(processExitsWith: .success) {
       MisuseRig.giveUpLater()
-      let feeder = OperationFeeder(feeding: OperationQueue())
-      feeder.maxConcurrentOperationCount = 1
+      let dependencyQueue = DependencyQueue(feeding: OperationQueue())
+      dependencyQueue.maxConcurrentOperationCount = 1
       let (first, second, third, ours) = (Foreign(), Foreign(), Foreign(), ManualOperation())
       second.addDependency(first)
       third.addDependency(ours)
-      try feeder.add([third, second, ours, first])
+      try dependencyQueue.add([third, second, ours, first])
       guard eventually({ ours.isExecuting }) else { exit(EXIT_FAILURE) }
       ours.finish()
-      try feeder.add((0..<100).map { _ in Foreign() })
-      feeder.cancelAllOperations()
-      Self.wait(for: feeder)
+      try dependencyQueue.add((0..<100).map { _ in Foreign() })
+      dependencyQueue.cancelAllOperations()
+      Self.wait(for: dependencyQueue)
     }
   }
 
   @Test func aSubclassMayOverrideThePriority() async {
     await #expect(processExitsWith: .success) {
       MisuseRig.giveUpLater()
-      let feeder = OperationFeeder(feeding: OperationQueue())
+      let dependencyQueue = DependencyQueue(feeding: OperationQueue())
       let (first, second) = (Ours(), Ours())
       second.addDependency(first)
-      try feeder.add(second)
+      try dependencyQueue.add(second)
       second.queuePriority = .high
-      try feeder.add([first, Ours()])
-      Self.wait(for: feeder)
+      try dependencyQueue.add([first, Ours()])
+      Self.wait(for: dependencyQueue)
     }
   }
 
@@ -112,26 +113,26 @@ import Testing
   @Test func aQueueMayOverrideItsWidth() async {
     await #expect(processExitsWith: .success) {
       MisuseRig.giveUpLater()
-      let feeder = OperationFeeder(feeding: Queue())
-      try feeder.add((0..<10).map { _ in Ours() })
-      Self.wait(for: feeder)
+      let dependencyQueue = DependencyQueue(feeding: Queue())
+      try dependencyQueue.add((0..<10).map { _ in Ours() })
+      Self.wait(for: dependencyQueue)
     }
   }
 
   @Test func aForeignOperationsPriorityMayChangeUntilItEnters() throws {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 1
-    let feeder = OperationFeeder(feeding: queue)
+    let dependencyQueue = DependencyQueue(feeding: queue)
     let journal = Journal<String>()
     let gate = ManualOperation()
-    try feeder.add(gate)
+    try dependencyQueue.add(gate)
     let blocks = ["a", "b", "c", "d", "e", "f"].map { name in BlockOperation { journal.add(name) } }
     for block in blocks { block.addDependency(gate) }
-    try feeder.add(blocks)
+    try dependencyQueue.add(blocks)
     // Known when it becomes ready, though nothing tells of it.
     blocks[5].queuePriority = .high
     gate.finish()
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(journal.entries == ["f", "a", "b", "c", "d", "e"])
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Operations
 
-/// The documented rules of `Operation`, over ours in a plain queue and under a feeder.
+/// The documented rules of `Operation`, over ours in a plain queue and under a dependency queue.
 ///
 /// Where ours differ on purpose, the article Differences says why.
 struct FoundationBehaviourTests {

@@ -17,20 +17,20 @@ struct FoundationDifferenceTests {
     #expect(operation.isFinished && ran.count == 1)
   }
 
-  @Test func aWaitingMemberOfAFeederFinishesWhenItIsCancelled() throws {
+  @Test func aWaitingMemberOfADependencyQueueFinishesWhenItIsCancelled() throws {
     let queue = OperationQueue()
     queue.isSuspended = true
-    let feeder = OperationFeeder(feeding: queue)
+    let dependencyQueue = DependencyQueue(feeding: queue)
     let (first, second) = (ManualOperation(), ManualOperation())
     second.addDependency(first)
-    try feeder.add([first, second])
+    try dependencyQueue.add([first, second])
     second.cancel()
     #expect(second.isFinished && !first.isFinished)
     // The one that has entered the queue is started by it.
     first.cancel()
     #expect(!first.isFinished)
     queue.isSuspended = false
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
   }
 
   @Test func theDependenciesAreReleasedAtTheEnd() {
@@ -79,46 +79,46 @@ struct FoundationDifferenceTests {
     #expect(ofBlocks == 2 && other.progress.completedUnitCount == 0)
   }
 
-  @Test func oursMayBeAddedToAFeederInAnyOrder() throws {
-    let feeder = OperationFeeder(feeding: OperationQueue())
+  @Test func oursMayBeAddedToADependencyQueueInAnyOrder() throws {
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
     let (first, second) = (Operations.ClosureOperation {}, Operations.ClosureOperation {})
     second.addDependency(first)
-    try feeder.add(second)
-    #expect(feeder.queue.operationCount == 0 && feeder.unfinishedCount == 1)
-    try feeder.add(first)
-    feeder.waitUntilAllOperationsAreFinished()
+    try dependencyQueue.add(second)
+    #expect(dependencyQueue.queue.operationCount == 0 && dependencyQueue.unfinishedCount == 1)
+    try dependencyQueue.add(first)
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(second.isFinished)
   }
 
-  @Test func aFeedersBarrierHoldsOnlyWhatHasEnteredTheQueue() throws {
+  @Test func aDependencyQueuesBarrierHoldsOnlyWhatHasEnteredTheQueue() throws {
     let queue = OperationQueue()
-    let feeder = OperationFeeder(feeding: queue)
+    let dependencyQueue = DependencyQueue(feeding: queue)
     let journal = Journal<String>()
     let held = ManualOperation()
     let second = Operations.ClosureOperation { journal.add("member") }
     second.addDependency(held)
-    try feeder.add([held, second])
+    try dependencyQueue.add([held, second])
     #expect(eventually { held.isExecuting })
     queue.addBarrierBlock { journal.add("barrier") }
     held.finish()
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     queue.waitUntilAllOperationsAreFinished()
-    // `second` enters the queue behind the barrier, although it was added to the feeder before it.
+    // `second` enters the queue behind the barrier, although it was added to the dependency queue before it.
     #expect(journal.entries == ["barrier", "member"])
   }
 
-  @Test func waitingForAllInAFeederIncludesWhatIsInNoQueueYet() throws {
+  @Test func waitingForAllInADependencyQueueIncludesWhatIsInNoQueueYet() throws {
     let queue = OperationQueue()
-    let feeder = OperationFeeder(feeding: queue)
+    let dependencyQueue = DependencyQueue(feeding: queue)
     let outside = ManualOperation()
     let member = Operations.ClosureOperation {}
     member.addDependency(outside)
-    try feeder.add(member)
+    try dependencyQueue.add(member)
     queue.waitUntilAllOperationsAreFinished()
     #expect(!member.isFinished)
     outside.start()
     outside.finish()
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(member.isFinished)
   }
 }

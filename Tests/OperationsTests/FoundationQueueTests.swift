@@ -5,7 +5,7 @@ import Testing
 
 @testable import Operations
 
-/// The documented rules of `OperationQueue`, over our operations in a plain queue and under a feeder.
+/// The documented rules of `OperationQueue`, over our operations in a plain queue and under a dependency queue.
 ///
 /// Where ours differ on purpose, the article Differences says why.
 struct FoundationQueueTests {
@@ -183,7 +183,7 @@ struct FoundationQueueTests {
     defer { DispatchQueue.main.setSpecific(key: key, value: nil) }
     let operation = rig.operation { isMain.add(DispatchQueue.getSpecific(key: key) ?? false) }
     let home = FoundationRig.Home(
-      queue: .main, feeder: rig.place == .feeder ? OperationFeeder(feeding: .main) : nil)
+      queue: .main, dependencyQueue: rig.place == .dependencyQueue ? DependencyQueue(feeding: .main) : nil)
     home.add(operation)
     #expect(await soon { operation.isFinished })
     #expect(isMain.entries == [true])

@@ -8,7 +8,7 @@ import Testing
 struct FoundationRig: Sendable, CustomTestStringConvertible {
   enum Kind: Sendable, CaseIterable { case subclass, closure }
 
-  enum Place: Sendable, CaseIterable { case plainQueue, feeder }
+  enum Place: Sendable, CaseIterable { case plainQueue, dependencyQueue }
 
   let kind: Kind
   let place: Place
@@ -50,7 +50,7 @@ struct FoundationRig: Sendable, CustomTestStringConvertible {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = width
     queue.isSuspended = isSuspended
-    return Home(queue: queue, feeder: place == .feeder ? OperationFeeder(feeding: queue) : nil)
+    return Home(queue: queue, dependencyQueue: place == .dependencyQueue ? DependencyQueue(feeding: queue) : nil)
   }
 
   struct HeldOperation: Sendable {
@@ -58,29 +58,35 @@ struct FoundationRig: Sendable, CustomTestStringConvertible {
     let release: @Sendable () -> Void
   }
 
-  /// A queue that operations are added to directly or through a feeder.
+  /// A queue that operations are added to directly or through a dependency queue.
   struct Home: Sendable {
     let queue: OperationQueue
-    let feeder: OperationFeeder?
+    let dependencyQueue: DependencyQueue?
 
     func add(_ operations: Operation...) { add(operations) }
 
     func add(_ operations: [Operation]) {
-      guard let feeder else { return queue.add(operations) }
-      do { try feeder.add(operations) } catch { Issue.record(error) }
+      guard let dependencyQueue else { return queue.add(operations) }
+      do { try dependencyQueue.add(operations) } catch { Issue.record(error) }
     }
 
-    var operations: [Operation] { feeder?.operations ?? queue.operations }
+    var operations: [Operation] { dependencyQueue?.operations ?? queue.operations }
 
     func setWidth(_ width: Int) {
-      if let feeder { feeder.maxConcurrentOperationCount = width } else { queue.maxConcurrentOperationCount = width }
+      if let dependencyQueue {
+        dependencyQueue.maxConcurrentOperationCount = width
+      } else {
+        queue.maxConcurrentOperationCount = width
+      }
     }
 
-    func cancelAll() { if let feeder { feeder.cancelAllOperations() } else { queue.cancelAllOperations() } }
+    func cancelAll() {
+      if let dependencyQueue { dependencyQueue.cancelAllOperations() } else { queue.cancelAllOperations() }
+    }
 
     func wait() {
-      if let feeder {
-        feeder.waitUntilAllOperationsAreFinished()
+      if let dependencyQueue {
+        dependencyQueue.waitUntilAllOperationsAreFinished()
       } else {
         queue.waitUntilAllOperationsAreFinished()
       }

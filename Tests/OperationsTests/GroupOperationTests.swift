@@ -300,8 +300,8 @@ import Testing
       let inner = GroupOperation([child, block, adapted])
       let group = GroupOperation([inner, values])
       let (ends, all) = (Journal<Bool>(), [child, block, adapted, adapted.operation, inner, values] as [Operation])
-      group.parts.sideState.whenEnded { _ in ends.add(all.allSatisfy(\.isFinished)) }
-      inner.parts.sideState.whenEnded { _ in ends.add([child, block, adapted].allSatisfy(\.isFinished)) }
+      group.parts.rareState.whenEnded { _ in ends.add(all.allSatisfy(\.isFinished)) }
+      inner.parts.rareState.whenEnded { _ in ends.add([child, block, adapted].allSatisfy(\.isFinished)) }
       if isConditional { group.addCondition(.not(.noFailedDependencies)) } else { group.cancel() }
       queue.addOperations([group], waitUntilFinished: true)
       #expect(ends.entries == [true, true])

@@ -49,139 +49,139 @@ struct MisuseAddingTests {
     #expect(MisuseRig.text(result).contains(Self.foundationsWords))
   }
 
-  @Test func anOperationInAQueueAndAFeederIsAFaultOfFoundation() async {
+  @Test func anOperationInAQueueAndADependencyQueueIsAFaultOfFoundation() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       MisuseRig.giveUpLater()
       let (first, second) = (OperationQueue(), OperationQueue())
       first.isSuspended = true
       let operation = ManualOperation("twice")
       first.addOperation(operation)
-      try OperationFeeder(feeding: second).add(operation)
+      try DependencyQueue(feeding: second).add(operation)
       MisuseRig.awaitTheEnd()
     }
     #expect(MisuseRig.text(result).contains(Self.foundationsWords))
   }
 
-  // MARK: A feeder
+  // MARK: A dependency queue
 
-  @Test func anOperationTwiceInAFeederSaysSo() async {
+  @Test func anOperationTwiceInADependencyQueueSaysSo() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let queue = OperationQueue()
       queue.isSuspended = true
-      let feeder = OperationFeeder(feeding: queue)
+      let dependencyQueue = DependencyQueue(feeding: queue)
       let operation = ManualOperation("twice")
-      try feeder.add([operation, operation])
+      try dependencyQueue.add([operation, operation])
     }
     #expect(MisuseRig.text(result).contains("has been started or added before; an operation runs once"))
   }
 
-  @Test func anOperationInTwoFeedersSaysSo() async {
+  @Test func anOperationInTwoDependencyQueuesSaysSo() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let queue = OperationQueue()
       queue.isSuspended = true
       let operation = ManualOperation("twice")
-      try OperationFeeder(feeding: queue).add(operation)
-      try OperationFeeder(feeding: OperationQueue()).add(operation)
+      try DependencyQueue(feeding: queue).add(operation)
+      try DependencyQueue(feeding: OperationQueue()).add(operation)
     }
     #expect(MisuseRig.text(result).contains("has been started or added before; an operation runs once"))
   }
 
-  @Test(arguments: [false, true]) func aStartedOperationInAFeederSaysSo(_ isFinished: Bool) async {
+  @Test(arguments: [false, true]) func aStartedOperationInADependencyQueueSaysSo(_ isFinished: Bool) async {
     let result =
       isFinished
       ? await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         let operation = ManualOperation("finished")
         operation.start()
         operation.finish()
-        try OperationFeeder(feeding: OperationQueue()).add(operation)
+        try DependencyQueue(feeding: OperationQueue()).add(operation)
       }
       : await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         let operation = ManualOperation("executing")
         operation.start()
-        try OperationFeeder(feeding: OperationQueue()).add(operation)
+        try DependencyQueue(feeding: OperationQueue()).add(operation)
       }
     #expect(MisuseRig.text(result).contains("has been started or added before; an operation runs once"))
   }
 
-  @Test func aFinishedBlockInAFeederSaysSo() async {
+  @Test func aFinishedBlockInADependencyQueueSaysSo() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let block = BlockOperation {}
       block.start()
-      try OperationFeeder(feeding: OperationQueue()).add(block)
+      try DependencyQueue(feeding: OperationQueue()).add(block)
     }
     #expect(MisuseRig.text(result).contains("has been started or added before; an operation runs once"))
   }
 
   @Test func additionsDuringCancelAllEnd() {
-    let feeder = OperationFeeder(feeding: OperationQueue())
-    feeder.maxConcurrentOperationCount = 2
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
+    dependencyQueue.maxConcurrentOperationCount = 2
     let operations = (0..<400).map { _ in ManualOperation() }
-    feeder.addAll(operations[0], operations[1])
+    dependencyQueue.addAll(operations[0], operations[1])
     race([
-      { for operation in operations.dropFirst(2) { feeder.addAll(operation) } },
-      { for _ in 0..<50 { feeder.cancelAllOperations() } },
+      { for operation in operations.dropFirst(2) { dependencyQueue.addAll(operation) } },
+      { for _ in 0..<50 { dependencyQueue.cancelAllOperations() } },
     ])
-    feeder.cancelAllOperations()
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.cancelAllOperations()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(operations.allSatisfy { $0.isFinished && $0.isCancelled })
   }
 
   @Test func anOperationThatIsAddedInADidCancelOfCancelAllExecutes() {
-    let feeder = OperationFeeder(feeding: OperationQueue())
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
     let next = ManualOperation()
     let first = ClosureOperation(
       { _ in },
       onCancel: {
-        feeder.addAll(next)
+        dependencyQueue.addAll(next)
         $0.finish()
       })
-    feeder.addAll(first)
+    dependencyQueue.addAll(first)
     #expect(eventually { first.isExecuting })
-    feeder.cancelAllOperations()
+    dependencyQueue.cancelAllOperations()
     #expect(eventually { next.isExecuting })
     next.finish()
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test func aFeederOfWidthZeroWaitsForAWidth() {
-    let feeder = OperationFeeder(feeding: OperationQueue())
-    feeder.maxConcurrentOperationCount = 0
+  @Test func aDependencyQueueOfWidthZeroWaitsForAWidth() {
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
+    dependencyQueue.maxConcurrentOperationCount = 0
     let operation = ManualOperation()
-    feeder.addAll(operation)
+    dependencyQueue.addAll(operation)
     #expect(!operation.isExecuting)
-    feeder.maxConcurrentOperationCount = 1
+    dependencyQueue.maxConcurrentOperationCount = 1
     #expect(eventually { operation.isExecuting })
     operation.finish()
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test func whatWaitsInAFeederOfWidthZeroCanBeCancelled() {
+  @Test func whatWaitsInADependencyQueueOfWidthZeroCanBeCancelled() {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 0
-    let feeder = OperationFeeder(feeding: queue)
+    let dependencyQueue = DependencyQueue(feeding: queue)
     let operations = (0..<5).map { _ in ManualOperation() }
-    for operation in operations { feeder.addAll(operation) }
-    feeder.cancelAllOperations()
+    for operation in operations { dependencyQueue.addAll(operation) }
+    dependencyQueue.cancelAllOperations()
     queue.maxConcurrentOperationCount = 1
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(operations.allSatisfy { $0.isFinished && $0.mainCount == 0 })
   }
 
   @Test func aNegativeWidthSaysSo() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      OperationFeeder(feeding: OperationQueue()).maxConcurrentOperationCount = -5
+      DependencyQueue(feeding: OperationQueue()).maxConcurrentOperationCount = -5
     }
-    #expect(MisuseRig.text(result).contains("the width of a feeder is not negative: -5"))
+    #expect(MisuseRig.text(result).contains("the width of a dependency queue is not negative: -5"))
   }
 
-  @Test func aFeederThatIsDroppedEndsItsWork() {
+  @Test func aDependencyQueueThatIsDroppedEndsItsWork() {
     let operations = (0..<50).map { _ in Operations.ClosureOperation {} }
     for (first, second) in zip(operations, operations.dropFirst()) { second.addDependency(first) }
-    weak var gone: OperationFeeder?
+    weak var gone: DependencyQueue?
     do {
-      let feeder = OperationFeeder(feeding: OperationQueue())
-      do { try feeder.add(operations) } catch { Issue.record(error) }
-      gone = feeder
+      let dependencyQueue = DependencyQueue(feeding: OperationQueue())
+      do { try dependencyQueue.add(operations) } catch { Issue.record(error) }
+      gone = dependencyQueue
     }
     #expect(eventually { operations.allSatisfy(\.isFinished) && gone == nil })
   }
@@ -201,35 +201,35 @@ struct MisuseAddingTests {
       func operationQueue(_ queue: OperationQueue, willAdd operation: Operation) { calls.add("will") }
     }
     let calls = Journal<String>()
-    let feeder = OperationFeeder(feeding: OperationQueue())
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
     do {
       let delegate = Delegate(calls)
-      feeder.setDelegate(delegate, on: .global())
-      feeder.addAll(Operations.ClosureOperation {})
+      dependencyQueue.setDelegate(delegate, on: .global())
+      dependencyQueue.addAll(Operations.ClosureOperation {})
     }
-    feeder.addAll(Operations.ClosureOperation {})
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.addAll(Operations.ClosureOperation {})
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(calls.entries == ["will"])
   }
 
   @Test func aDelegateThatAddsInWillAddIsToldOfThatFirst() {
     final class Delegate: OperationQueueDelegate {
       let names = Journal<String>()
-      let feeder: OperationFeeder
+      let dependencyQueue: DependencyQueue
       let extra = Operations.ClosureOperation {}
-      init(_ feeder: OperationFeeder) { self.feeder = feeder }
+      init(_ dependencyQueue: DependencyQueue) { self.dependencyQueue = dependencyQueue }
       func operationQueue(_ queue: OperationQueue, willAdd operation: Operation) {
         names.add(operation.name ?? "extra")
-        if operation !== extra { feeder.addAll(extra) }
+        if operation !== extra { dependencyQueue.addAll(extra) }
         operation.cancel()
       }
     }
-    let feeder = OperationFeeder(feeding: OperationQueue())
-    let delegate = Delegate(feeder)
-    feeder.setDelegate(delegate, on: .global())
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
+    let delegate = Delegate(dependencyQueue)
+    dependencyQueue.setDelegate(delegate, on: .global())
     let operation = ManualOperation("first")
-    feeder.addAll(operation)
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.addAll(operation)
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(delegate.names.entries == ["first", "extra"] && operation.isCancelled && delegate.extra.isFinished)
   }
 }

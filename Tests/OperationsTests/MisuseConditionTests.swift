@@ -41,7 +41,7 @@ struct MisuseConditionTests {
         return true
       })
     queue.addOperation(operation)
-    #expect(await soon { operation.withSideState { $0.gate.isStartDeferred } == true })
+    #expect(await soon { operation.withRareState { $0.gate.isStartDeferred } == true })
     operation.cancel()
     #expect(operation.isFinished && operation.mainCount == 0)
     #expect(await soon { wasCancelled.entries == [true] })
@@ -58,7 +58,7 @@ struct MisuseConditionTests {
         throw Refused()
       })
     queue.addOperation(operation)
-    #expect(await soon { operation.withSideState { $0.gate.isStartDeferred } == true })
+    #expect(await soon { operation.withRareState { $0.gate.isStartDeferred } == true })
     operation.cancel()
     #expect(operation.isFinished)
     mayAnswer.withLock { $0 = true }
@@ -126,21 +126,21 @@ struct MisuseConditionTests {
     operation.finish()
   }
 
-  @Test func aDependencyThatAConditionAddsInAFeederHoldsTheOperation() async throws {
-    let feeder = OperationFeeder(feeding: queue)
+  @Test func aDependencyThatAConditionAddsInAQueueHoldsTheOperation() async throws {
+    let dependencyQueue = DependencyQueue(feeding: queue)
     let (operation, other) = (ManualOperation(), ManualOperation())
     operation.addCondition(
       OperationCondition("adds") {
         $0.addDependency(other)
         return true
       })
-    try feeder.add(operation)
+    try dependencyQueue.add(operation)
     #expect(await soon { operation.state == .pending })
     other.start()
     other.finish()
     #expect(await soon { operation.isExecuting })
     operation.finish()
-    try await feeder.untilEmpty()
+    try await dependencyQueue.untilEmpty()
   }
 
   @Test func aConditionThatWaitsForItsOperationEndsWithTheCancellation() async {
@@ -151,7 +151,7 @@ struct MisuseConditionTests {
         return true
       })
     queue.addOperation(operation)
-    #expect(await soon { operation.withSideState { $0.gate.isStartDeferred } == true })
+    #expect(await soon { operation.withRareState { $0.gate.isStartDeferred } == true })
     #expect(!operation.isExecuting)
     operation.cancel()
     #expect(await soon { operation.isFinished } && operation.mainCount == 0)
@@ -260,7 +260,7 @@ struct MisuseConditionTests {
     let operation = ManualOperation()
     operation.beforeExecuting { _ in try? await Task.sleep(for: .seconds(3600)) }
     queue.addOperation(operation)
-    #expect(await soon { operation.withSideState { $0.gate.isStartDeferred } == true })
+    #expect(await soon { operation.withRareState { $0.gate.isStartDeferred } == true })
     operation.cancel()
     #expect(await soon { operation.isFinished } && operation.mainCount == 0)
   }

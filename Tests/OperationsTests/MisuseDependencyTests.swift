@@ -51,16 +51,16 @@ struct MisuseDependencyTests {
     }
   }
 
-  @Test func aCycleOfBlockOperationsIsThrownByTheFeeder() {
-    let feeder = OperationFeeder(feeding: OperationQueue())
+  @Test func aCycleOfBlockOperationsIsThrownByTheDependencyQueue() {
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
     let (a, b) = (BlockOperation {}, BlockOperation {})
     a.addDependency(b)
     b.addDependency(a)
     do {
-      try feeder.add([a, b])
+      try dependencyQueue.add([a, b])
       Issue.record("the cycle was added")
     } catch {
-      #expect(error.names.count == 3 && feeder.unfinishedCount == 0)
+      #expect(error.names.count == 3 && dependencyQueue.unfinishedCount == 0)
     }
     // Else the two would keep each other.
     a.removeDependency(b)

@@ -16,7 +16,7 @@ struct MisuseDescriptionTests {
       MisuseRig.giveUpLater()
       let operation = Talkative()
       operation.start()
-      try OperationFeeder(feeding: OperationQueue()).add(operation)
+      try DependencyQueue(feeding: OperationQueue()).add(operation)
     }
     #expect(result?.exitStatus != .exitCode(MisuseRig.hung))
     #expect(MisuseRig.text(result).contains("talkative, after 0 has been started or added before"))

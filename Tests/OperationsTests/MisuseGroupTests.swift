@@ -5,7 +5,8 @@ import Testing
 
 @testable import Operations
 
-/// Groups of the wrong children, retries without new attempts, productions at the wrong time; the article Misuse lists them.
+/// Groups of the wrong children, retries without new attempts, productions at the wrong time; the article Misuse lists
+/// them.
 struct MisuseGroupTests {
   private let queue = OperationQueue()
 
@@ -251,7 +252,7 @@ struct MisuseGroupTests {
   @Test func aProductionOfItselfSaysSo() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let queue = OperationQueue()
-      try OperationFeeder(feeding: queue).add(ClosureOperation { $0.produce($0) })
+      try DependencyQueue(feeding: queue).add(ClosureOperation { $0.produce($0) })
       MisuseRig.awaitTheEnd()
     }
     #expect(MisuseRig.text(result).contains("has been started or added before; an operation runs once"))

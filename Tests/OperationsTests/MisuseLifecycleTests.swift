@@ -5,7 +5,8 @@ import Testing
 
 @testable import Operations
 
-/// Calls of `start`, `finish` and `cancel` at the wrong time, in the wrong place, or twice; the article Misuse lists them.
+/// Calls of `start`, `finish` and `cancel` at the wrong time, in the wrong place, or twice; the article Misuse lists
+/// them.
 struct MisuseLifecycleTests {
   private let queue = OperationQueue()
 
@@ -192,18 +193,18 @@ struct MisuseLifecycleTests {
     #expect(operation.mainCount == 1)
   }
 
-  @Test func aStartByHandOfAMemberOfAFeederTakesPlaceOnce() {
+  @Test func aStartByHandOfAMemberOfADependencyQueueTakesPlaceOnce() {
     let suspended = OperationQueue()
     suspended.isSuspended = true
-    let feeder = OperationFeeder(feeding: suspended)
+    let dependencyQueue = DependencyQueue(feeding: suspended)
     let (first, second) = (ManualOperation(), ManualOperation())
-    feeder.addAll(first, second)
+    dependencyQueue.addAll(first, second)
     second.start()
     second.finish()
     suspended.isSuspended = false
     #expect(eventually { first.isExecuting })
     first.finish()
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(first.mainCount == 1 && second.mainCount == 1)
   }
 

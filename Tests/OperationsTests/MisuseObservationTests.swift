@@ -138,16 +138,16 @@ struct MisuseObservationTests {
   }
 
   @Test func aPriorityThatIsSetDuringTheExecutionChangesNothing() throws {
-    let feeder = OperationFeeder(feeding: queue)
+    let dependencyQueue = DependencyQueue(feeding: queue)
     let operation = ManualOperation()
-    try feeder.add(operation)
+    try dependencyQueue.add(operation)
     #expect(eventually { operation.isExecuting })
     operation.queuePriority = .veryLow
     operation.queuePriority = .veryHigh
     #expect(operation.isExecuting)
     operation.finish()
     operation.queuePriority = .low
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
   }
 
   // MARK: Waiting

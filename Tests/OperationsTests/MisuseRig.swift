@@ -29,7 +29,7 @@ enum MisuseRig {
   }
 }
 
-extension OperationFeeder {
+extension DependencyQueue {
   /// As `add(_:)`, where a cycle is not expected.
   func addAll(_ operations: Operation...) {
     do { try add(operations) } catch { Issue.record(error) }

@@ -137,10 +137,10 @@ import Testing
 
   @Test func thousandsMayWait() throws {
     let room = Room()
-    let feeder = OperationFeeder(feeding: OperationQueue())
-    feeder.queue.maxConcurrentOperationCount = 2
-    try feeder.add((0..<5000).map { _ in Visitor([("thousands", room)]) })
-    feeder.waitUntilAllOperationsAreFinished()
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
+    dependencyQueue.queue.maxConcurrentOperationCount = 2
+    try dependencyQueue.add((0..<5000).map { _ in Visitor([("thousands", room)]) })
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(room.isRight && room.visitCount == 5000)
   }
 
@@ -196,8 +196,8 @@ import Testing
     let names = ["left", "right", "middle"]
     let rooms = names.map { _ in Room() }
     let queues = (0..<3).map { _ in OperationQueue() }
-    let feeder = OperationFeeder(feeding: OperationQueue())
-    feeder.queue.maxConcurrentOperationCount = 3
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
+    dependencyQueue.queue.maxConcurrentOperationCount = 3
     let visitors = (0..<600).map { number in
       let picked = [0, 1, 2].filter { (number / 3 + 1) >> $0 & 1 == 1 }
       let order = number % 2 == 0 ? picked : picked.reversed()
@@ -205,7 +205,7 @@ import Testing
     }
     DispatchQueue.concurrentPerform(iterations: 600) { number in
       if number % 4 == 3 {
-        try? feeder.add(visitors[number])
+        try? dependencyQueue.add(visitors[number])
       } else {
         queues[number % 4].addOperation(visitors[number])
       }
@@ -222,11 +222,11 @@ import Testing
       let room = Room()
       let category = "cancels \(round)"
       let queue = OperationQueue()
-      let feeder = OperationFeeder(feeding: OperationQueue())
+      let dependencyQueue = DependencyQueue(feeding: OperationQueue())
       let visitors = (0..<12).map { _ in Visitor([(category, room)]) }
       race([
         { for visitor in visitors[0..<6] { queue.addOperation(visitor) } },
-        { try? feeder.add(Array(visitors[6...])) },
+        { try? dependencyQueue.add(Array(visitors[6...])) },
         { for visitor in visitors where Bool.random() { visitor.cancel() } },
         { for visitor in visitors.reversed() where Bool.random() { visitor.cancel() } },
       ])

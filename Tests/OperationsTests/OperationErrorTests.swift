@@ -39,9 +39,9 @@ import FoundationNetworking
   }
 
   static func run(_ operations: [Operation]) throws {
-    let feeder = OperationFeeder(feeding: OperationQueue())
-    try feeder.add(operations)
-    feeder.waitUntilAllOperationsAreFinished()
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
+    try dependencyQueue.add(operations)
+    dependencyQueue.waitUntilAllOperationsAreFinished()
   }
 
   static func child(_ name: String, _ failure: any Error) -> (name: String, failure: any Error) { (name, failure) }

@@ -51,20 +51,20 @@ import Testing
     #expect(eventually { journal.entries == ["attach", "will execute", "did execute", "finish"] })
   }
 
-  @Test func aFeederAttachesWhatItIsGiven() throws {
-    let feeder = OperationFeeder(feeding: queue)
+  @Test func aDependencyQueueAttachesWhatItIsGiven() throws {
+    let dependencyQueue = DependencyQueue(feeding: queue)
     let first = ManualOperation()
     let operation = ManualOperation()
     operation.addDependency(first)
     let journal = observed(operation)
-    try feeder.add([first, operation])
+    try dependencyQueue.add([first, operation])
     // Long before it is ready.
     #expect(eventually { journal.entries == ["attach"] })
     #expect(eventually { first.isExecuting })
     first.finish()
     #expect(eventually { operation.isExecuting })
     operation.cancel()
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(eventually { journal.count == 5 })
     #expect(journal.entries == ["attach", "will execute", "cancel", "did execute", "finish CancellationError()"])
   }
@@ -205,14 +205,14 @@ import Testing
 
   @Test func laterToo() throws {
     final class Nobody: OperationQueueDelegate {}
-    let feeder = OperationFeeder(feeding: OperationQueue())
-    let inFeeder = ManualOperation()
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
+    let inDependencyQueue = ManualOperation()
     let inQueue = ManualOperation()
     // A plain queue is known no more once `main` has returned.
     let queue = DelegatedOperationQueue(delegate: Nobody())
-    try feeder.add(inFeeder)
+    try dependencyQueue.add(inDependencyQueue)
     queue.addOperation(inQueue)
-    for (producer, home) in [(inFeeder, feeder.queue), (inQueue, queue)] {
+    for (producer, home) in [(inDependencyQueue, dependencyQueue.queue), (inQueue, queue)] {
       #expect(eventually { producer.state == .executing })
       let produced = ManualOperation()
       producer.produce(produced)
@@ -221,7 +221,7 @@ import Testing
       produced.finish()
       producer.finish()
     }
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     queue.waitUntilAllOperationsAreFinished()
   }
 }

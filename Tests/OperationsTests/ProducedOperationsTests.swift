@@ -64,12 +64,12 @@ import Testing
   @Test func aProductIsRunWithWhatItDependsOn() throws {
     let inQueue = Self.chain(2)
     queue.addOperation(Step { $0.produce(inQueue) })
-    let inFeeder = Self.chain(3)
-    let feeder = OperationFeeder(feeding: queue)
-    try feeder.add(Step { $0.produce(inFeeder) })
+    let inDependencyQueue = Self.chain(3)
+    let dependencyQueue = DependencyQueue(feeding: queue)
+    try dependencyQueue.add(Step { $0.produce(inDependencyQueue) })
     let inGroup = Self.chain(4)
     queue.addOperation(GroupOperation([Step { $0.produce(inGroup) }]))
-    let last = [inQueue, inFeeder, inGroup]
+    let last = [inQueue, inDependencyQueue, inGroup]
     #expect(eventually { last.allSatisfy(\.isFinished) })
     #expect(try last.map { try $0.outcome?.get() } == [3, 6, 10])
   }
@@ -82,8 +82,8 @@ import Testing
     #expect(await soon { operation.isFinished } && operation.failure == nil)
     let other = Step { 2 }
     other.addCondition(OperationCondition("second", after: { _ in second }) { _ in second.isFinished })
-    let feeder = OperationFeeder(feeding: queue)
-    try feeder.add(other)
+    let dependencyQueue = DependencyQueue(feeding: queue)
+    try dependencyQueue.add(other)
     #expect(await soon { other.isFinished } && other.failure == nil)
   }
 
@@ -139,7 +139,7 @@ import Testing
     #expect(last.withDependencies == [last])
     let retry = RetryOperation(retries: 0) { _ in last }
     queue.addOperation(retry)
-    #expect(eventually { last.withSideState { _ in last.parts.existingNode?.holder != nil } == true })
+    #expect(eventually { last.withRareState { _ in last.parts.existingNode?.holder != nil } == true })
     #expect(elsewhere.operationCount == 2)
     elsewhere.isSuspended = false
     #expect(eventually { retry.isFinished } && (try? retry.outcome?.get()) == 2)
@@ -155,14 +155,14 @@ import Testing
     #expect(eventually { last.isFinished && group.isFinished } && group.failure == nil)
   }
 
-  @Test func whatAFeederOrAnAdapterHoldsIsLeftToIt() throws {
+  @Test func whatADependencyQueueOrAnAdapterHoldsIsLeftToIt() throws {
     let (gate, first) = (ManualOperation(), ManualOperation())
     let (member, adapted) = (BlockOperation {}, BlockOperation {})
     member.addDependency(gate)
     let adapter = AdaptedOperation(adapted)
     adapter.addDependency(gate)
-    let feeder = OperationFeeder(feeding: OperationQueue())
-    try feeder.add([member, adapter])
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
+    try dependencyQueue.add([member, adapter])
     let last = Step { 1 }
     for dependency in [first, member, adapted] { last.addDependency(dependency) }
     #expect(last.withDependencies == [first, last])

@@ -50,12 +50,12 @@ import Testing
 
   @Test func theEndIsNeverToldBeforeTheBeginning() throws {
     let scribe = Scribe()
-    let feeder = OperationFeeder(feeding: OperationQueue())
-    feeder.setDelegate(scribe, on: own)
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
+    dependencyQueue.setDelegate(scribe, on: own)
     for number in 0..<500 {
       let operation = Operations.ClosureOperation {}
       operation.name = "\(number)"
-      try feeder.add(operation)
+      try dependencyQueue.add(operation)
     }
     #expect(eventually { scribe.journal.count == 1500 })
     let entries = scribe.journal.entries
@@ -63,9 +63,9 @@ import Testing
       let own = entries.filter { $0.hasSuffix(" \(number)") }
       #expect(own == ["will add \(number)", "did add \(number)", "did finish \(number)"])
     }
-    feeder.setDelegate(nil)
-    try feeder.add(Operations.ClosureOperation {})
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.setDelegate(nil)
+    try dependencyQueue.add(Operations.ClosureOperation {})
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     own.sync {}
     #expect(scribe.journal.count == 1500)
   }

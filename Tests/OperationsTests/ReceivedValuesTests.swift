@@ -40,13 +40,13 @@ import Testing
     await #expect(throws: CancellationError.self) { try await slow.value }
   }
 
-  @Test func valuesPassThroughAFeeder() throws {
-    let feeder = OperationFeeder(feeding: queue)
+  @Test func valuesPassThroughADependencyQueue() throws {
+    let dependencyQueue = DependencyQueue(feeding: queue)
     let source = Source { [5, 6, 7, 8] }
     let even = source.filter { $0 % 2 == 0 }
     let sum = even.reduce(100, +)
-    try feeder.add([sum, even, source])
-    feeder.waitUntilAllOperationsAreFinished()
+    try dependencyQueue.add([sum, even, source])
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(try even.outcome?.get() == [6, 8])
     #expect(try sum.outcome?.get() == 114)
   }
@@ -233,7 +233,7 @@ import Testing
   }
 
   @Test func aChainOfTenThousandPassesItsValueOnAndIsFreed() throws {
-    let feeder = OperationFeeder(feeding: queue)
+    let dependencyQueue = DependencyQueue(feeding: queue)
     weak var first: ResultOperation<Int>?
     var last: ResultOperation<Int>?
     do {
@@ -241,8 +241,8 @@ import Testing
       for _ in 0..<10_000 { chain.append(chain[chain.count - 1].then { $0 + 1 }) }
       first = chain[0]
       last = chain.last
-      try feeder.add(chain)
-      feeder.waitUntilAllOperationsAreFinished()
+      try dependencyQueue.add(chain)
+      dependencyQueue.waitUntilAllOperationsAreFinished()
     }
     #expect(try last?.outcome?.get() == 10_000)
     #expect(eventually { first == nil })

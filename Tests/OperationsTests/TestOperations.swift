@@ -49,8 +49,8 @@ extension AsyncOperation {
   var failureCode: OperationError.Code? { (failure as? OperationError)?.code }
 
   /// Reads, under the dependency graph's lock, what that lock protects; nil before there is any of it.
-  func withSideState<Value>(_ body: (SideState) -> Value) -> Value? {
-    DependencyGraph.contents.withLock { _ in parts.existingSideState.map(body) }
+  func withRareState<Value>(_ body: (RareState) -> Value) -> Value? {
+    DependencyGraph.contents.withLock { _ in parts.existingRareState.map(body) }
   }
 }
 

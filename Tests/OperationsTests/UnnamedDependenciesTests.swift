@@ -19,14 +19,14 @@ import Testing
     #expect(try last.outcome?.get() == 4)
   }
 
-  @Test func itRunsInTheFeederOrTheGroupOfTheEnd() throws {
-    let feeder = OperationFeeder(feeding: OperationQueue())
+  @Test func itRunsInTheDependencyQueueOrTheGroupOfTheEnd() throws {
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
     let last = chain(ClosureOperation { 1 })
-    try feeder.add(last)
+    try dependencyQueue.add(last)
     let child = chain(ClosureOperation { 2 })
     let group = GroupOperation([child])
-    feeder.queue.addOperation(group)
-    #expect(eventually { last.isFinished && group.isFinished && feeder.unfinishedCount == 0 })
+    dependencyQueue.queue.addOperation(group)
+    #expect(eventually { last.isFinished && group.isFinished && dependencyQueue.unfinishedCount == 0 })
     #expect(try last.outcome?.get() == 4 && child.outcome?.get() == 5)
     #expect(group.progress.total == 400)
   }

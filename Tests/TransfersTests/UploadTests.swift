@@ -39,9 +39,9 @@ import Testing
     let upload = UploadOperation(to: nginx.url("/up/fetched"))
     upload.takeInput(from: download)
     let orphan = UploadOperation(to: nginx.url("/up/orphan"))
-    let feeder = OperationFeeder(feeding: OperationQueue())
-    try feeder.add([upload, download, orphan])
-    await withCheckedContinuation { continuation in feeder.whenEmpty(on: .global()) { continuation.resume() } }
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
+    try dependencyQueue.add([upload, download, orphan])
+    await withCheckedContinuation { continuation in dependencyQueue.whenEmpty(on: .global()) { continuation.resume() } }
     #expect(try upload.outcome?.get() == 201)
     #expect(try Data(contentsOf: nginx.uploads.appending(path: "fetched")) == data)
     #expect(orphan.failure as? TransferError == TransferError(.file, "no file was given to upload"))
@@ -54,9 +54,9 @@ import Testing
     let download = DownloadOperation(from: nginx.url("/status/404"), to: folder.file("fetched"))
     let upload = UploadOperation(to: server.url("/x"))
     upload.takeInput(from: download)
-    let feeder = OperationFeeder(feeding: OperationQueue())
-    try feeder.add([upload, download])
-    await withCheckedContinuation { continuation in feeder.whenEmpty(on: .global()) { continuation.resume() } }
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
+    try dependencyQueue.add([upload, download])
+    await withCheckedContinuation { continuation in dependencyQueue.whenEmpty(on: .global()) { continuation.resume() } }
     #expect(upload.failure as? TransferError == TransferError(.http(404), "HTTP 404"))
     #expect(server.requests.isEmpty)
   }

@@ -3,7 +3,7 @@ import Foundation
 /// A rule that has to hold before an operation may execute.
 ///
 /// A condition is evaluated when the queue starts the operation, which keeps its slot meanwhile, but no thread. In an
-/// `OperationFeeder`, a condition that takes time is evaluated before that, when a slot is free, and takes no slot,
+/// `DependencyQueue`, a condition that takes time is evaluated before that, when a slot is free, and takes no slot,
 /// unless the operation excludes others. If the condition doesn't hold, the operation finishes with the
 /// `OperationError` `.conditionFailed` without executing, and its dependents run, as after any end.
 public struct OperationCondition: Sendable {
@@ -105,9 +105,9 @@ public struct OperationCondition: Sendable {
   /// Makes a condition that first runs another operation, made by `dependency`, and is evaluated after its end.
   ///
   /// `dependency` is called when the condition is due; it returns nil if no operation has to run first. The outcome of
-  /// the operation does not matter. The operation is announced to observers as produced. It runs in the feeder or the
-  /// group of the operation with the condition. It takes no slot of the queue while that operation holds one, so that it
-  /// does not wait for it. It is cancelled with the operation.
+  /// the operation does not matter. The operation is announced to observers as produced. It runs in the dependency
+  /// queue or the group of the operation with the condition. It takes no slot of the queue while that operation holds
+  /// one, so that it does not wait for it. It is cancelled with the operation.
   public init(
     _ name: String, after dependency: @escaping @Sendable (AsyncOperation) async throws -> Operation?,
     _ holds: @escaping @Sendable (AsyncOperation) async throws -> Bool

@@ -7,7 +7,7 @@ extension AsyncOperation {
   /// is a programmer error. The operation ends when it responds to the cancellation, which is up to its `didCancel`.
   public final func setTimeout(_ duration: Duration, clock: any OperationClock = .system) {
     require(duration >= .zero, "the time limit of \(self) is negative: \(duration)")
-    parts.sideState.setLimit { operation in
+    parts.rareState.setLimit { operation in
       clock.schedule(after: duration) { [weak operation] in
         guard let operation else { return }
         operation.cancel(with: OperationError(.timedOut, of: operation.displayName, limit: duration))
@@ -22,7 +22,7 @@ extension AsyncOperation {
   /// away; NaN is a programmer error.
   public final func setDeadline(_ date: Date, clock: any OperationClock = .system) {
     require(!date.timeIntervalSinceReferenceDate.isNaN, "the date of the time limit of \(self) is not a number")
-    parts.sideState.setLimit { operation in
+    parts.rareState.setLimit { operation in
       let duration = Duration.seconds(min(1e9, max(0, date.timeIntervalSinceNow)))
       return clock.schedule(after: duration) { [weak operation] in
         guard let operation else { return }

@@ -49,7 +49,7 @@ struct AwaitTable {
     waits[id, default: Waits(operation: operation)].own[last] = awaited
     // Up to an operation that has an entry, because those around it have one too: nests may be deep.
     var inner = operation
-    while isNew, let group = inner.parts.existingSideState?.group {
+    while isNew, let group = inner.parts.existingRareState?.group {
       passed.append(group)
       let outer = ObjectIdentifier(group)
       isNew = waits[outer] == nil

@@ -115,12 +115,12 @@ struct DeadlockSearch {
       where !dependency.isFinished && !isKnown(dependency) {
         events.append(.end(dependency))
       }
-      guard let sideState = operation.parts.existingSideState else { return events }
-      if let group = sideState.group {
+      guard let rareState = operation.parts.existingRareState else { return events }
+      if let group = rareState.group {
         visited.append(group)
         if group.state < .executing { events.append(.start(group)) }
       }
-      if let request = sideState.request {
+      if let request = rareState.request {
         for case let holder as AsyncOperation in exclusion.holders(before: request) { events.append(.end(holder)) }
       }
       return events
@@ -128,7 +128,7 @@ struct DeadlockSearch {
   }
 
   private mutating func isKnown(_ operation: AsyncOperation) -> Bool {
-    guard let known, let group = operation.parts.existingSideState?.group else { return false }
+    guard let known, let group = operation.parts.existingRareState?.group else { return false }
     visited.append(group)
     return group === known
   }
@@ -142,7 +142,7 @@ extension DependencyGraph {
     _ operation: AsyncOperation, _ dependency: AsyncOperation, _ contents: Contents, _ effects: inout DeferredEffects
   ) -> [Operation]? {
     var search = DeadlockSearch(contents, budget: DeadlockSearch.shortBudget)
-    let groups = sequence(first: operation) { $0.parts.existingSideState?.group }.dropFirst().map { $0 }
+    let groups = sequence(first: operation) { $0.parts.existingRareState?.group }.dropFirst().map { $0 }
     let isGoal = { (event: DeadlockSearch.Event) in
       event.operation === operation || event.kind == .end && groups.contains { $0 === event.operation }
     }
@@ -168,13 +168,13 @@ extension DependencyGraph {
       defer { effects.release(search.visited + groups.items + passed) }
       func isAround(_ operation: AsyncOperation) -> Bool {
         guard operation.parts.existingNode?.hasChildren == true else { return false }
-        if let outer = operation.parts.existingSideState?.group {
+        if let outer = operation.parts.existingRareState?.group {
           passed.append(outer)
         } else if outermost(around: group, &passed) !== operation {
           return false
         }
         if groups.isEmpty {
-          for group in sequence(first: group, next: { $0.parts.existingSideState?.group }) { groups.append(group) }
+          for group in sequence(first: group, next: { $0.parts.existingRareState?.group }) { groups.append(group) }
         }
         return groups.contains(operation)
       }
@@ -201,7 +201,7 @@ extension DependencyGraph {
   private static func outermost(around operation: AsyncOperation, _ passed: inout [AsyncOperation]) -> AsyncOperation {
     var way = [operation]
     var last = operation
-    while let next = last.parts.existingNode?.outer ?? last.parts.existingSideState?.group {
+    while let next = last.parts.existingNode?.outer ?? last.parts.existingRareState?.group {
       way.append(next)
       last = next
     }
@@ -238,8 +238,8 @@ extension DependencyGraph {
       var victim: AsyncOperation?
       let cycle = search.cycle(from: events) { cycle in
         let waiting = cycle.filter { $0.state < .executing && !$0.isCancelled }
-        // In a feeder the victim finishes at once; in Foundation's queue, which may be suspended, when the queue starts
-        // it.
+        // In a dependency queue the victim finishes at once; in Foundation's queue, which may be suspended, when the
+        // queue starts it.
         victim = waiting.first { $0.parts.existingNode?.place == .waiting } ?? waiting.first
         return victim != nil
       }

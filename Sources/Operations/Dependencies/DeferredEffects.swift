@@ -10,16 +10,16 @@ struct DeferredEffects {
   /// Only retained: a last reference must not be released under the lock.
   private var released: [Operation] = []
 
-  /// A feeder with ready nodes, and further feeders; usually there is one.
-  private var holder: OperationFeeder?
-  private var holders: [OperationFeeder] = []
+  /// A dependency queue with ready nodes, and further dependency queues; usually there is one.
+  private var holder: DependencyQueue?
+  private var holders: [DependencyQueue] = []
   private var admission: Admission?
 
   mutating func release(_ operations: [Operation]) {
     if released.isEmpty { released = operations } else { released += operations }
   }
 
-  mutating func feed(_ holder: OperationFeeder) {
+  mutating func feed(_ holder: DependencyQueue) {
     guard self.holder !== holder, holders.last !== holder else { return }
     if self.holder == nil { self.holder = holder } else { holders.append(holder) }
   }

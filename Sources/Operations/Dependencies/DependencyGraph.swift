@@ -61,7 +61,7 @@ enum DependencyGraph {
     // The names of a cycle are read outside the lock.
     let cycle = change { contents, effects -> [Operation]? in
       let node = operation.parts.node
-      guard operation.state < .executing, operation.parts.existingSideState?.gate.isStartDeferred != true,
+      guard operation.state < .executing, operation.parts.existingRareState?.gate.isStartDeferred != true,
         !node.upstream.contains(dependency)
       else { return nil }
       operation.parts.set(.isLinked)
@@ -141,7 +141,8 @@ enum DependencyGraph {
     }
   }
 
-  /// Whether a queue may have to read the readiness again: no queue holds a feeder's member that has not entered.
+  /// Whether a queue may have to read the readiness again: no queue holds a dependency queue's member that has not
+  /// entered.
   private static func mayBeQueued(_ node: DependencyNode) -> Bool {
     switch node.place {
     case .waiting, .asking, .inLine: false
@@ -157,7 +158,7 @@ enum DependencyGraph {
   /// classes, to be retained until then.
   static func hasFinished(
     _ node: DependencyNode, _ operation: Operation
-  ) -> (holder: OperationFeeder?, foreign: [Operation]) {
+  ) -> (holder: DependencyQueue?, foreign: [Operation]) {
     change { _, effects in
       node.isFinished = true
       var foreign: [Operation] = []
@@ -189,8 +190,8 @@ enum DependencyGraph {
 
   /// Reads the priority of an operation; returns the holder if the operation has moved to another of its lines.
   @discardableResult
-  static func readPriority(of operation: Operation, _ node: DependencyNode) -> OperationFeeder? {
-    var holder: OperationFeeder?
+  static func readPriority(of operation: Operation, _ node: DependencyNode) -> DependencyQueue? {
+    var holder: DependencyQueue?
     var level: PriorityLevel
     // Repeated if another thread has set the priority meanwhile.
     repeat {
@@ -232,12 +233,13 @@ extension AsyncOperation {
   final func unblock() -> OperationLifecycle.ReadinessAction { move { $0.unblock() } }
 
   /// Lets the dependents of this operation run; returns the references needed once the queue knows of the end.
-  final func releaseDependents() -> (holder: OperationFeeder?, foreign: [Operation]) {
+  final func releaseDependents() -> (holder: DependencyQueue?, foreign: [Operation]) {
     parts.linkedNode.map { DependencyGraph.hasFinished($0, self) } ?? (nil, [])
   }
 
-  /// Called after a cancellation; true if the operation was waiting in a feeder, so that no queue will start it.
-  final func leaveFeeder() -> Bool {
+  /// Called after a cancellation; true if the operation was waiting in a dependency queue, so that no queue will start
+  /// it.
+  final func leaveDependencyQueue() -> Bool {
     guard let node = parts.linkedNode else { return false }
     let hasLeft = DependencyGraph.change { _, _ in
       switch node.place {
@@ -282,7 +284,7 @@ extension Operation {
   /// For another class, only a cancellation is known as a failure. An `AsyncOperation` retains `body` until its end.
   package func whenEnded(_ body: @escaping @Sendable (Operation, (any Error)?) -> Void) {
     if let operation = self as? AsyncOperation {
-      operation.parts.sideState.whenEnded { body($0, $0.failure) }
+      operation.parts.rareState.whenEnded { body($0, $0.failure) }
     } else {
       whenFinished { body(self, self.isCancelled ? CancellationError() : nil) }
     }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The place of an operation in the dependency graph, and in the feeder that holds it.
+/// The place of an operation in the dependency graph, and in the dependency queue that holds it.
 final class DependencyNode: @unchecked Sendable {
   // Safe: all mutable state is accessed only under the graph's lock.
 
-  /// The place of a member in its feeder.
+  /// The place of a member in its dependency queue.
   enum Place: Equatable {
-    /// Not in a feeder, or no longer in one.
+    /// Not in a dependency queue, or no longer in one.
     case outside
     /// Waits for its dependencies.
     case waiting
@@ -21,9 +21,10 @@ final class DependencyNode: @unchecked Sendable {
   /// Whether the operation is an `AsyncOperation`.
   let isOurs: Bool
 
-  // Weak, so that a dependency does not retain its dependents: their queue, feeder or creator does.
+  // Weak, so that a dependency does not retain its dependents: their queue, dependency queue or creator does.
   private weak var linked: Operation?
-  /// The operation, retained while its feeder holds it; a foreign one also while a dependency of it is unfinished.
+  /// The operation, retained while its dependency queue holds it; a foreign one also while a dependency of it is
+  /// unfinished.
   var held: Operation?
   var operation: Operation? { held ?? linked }
 
@@ -32,7 +33,7 @@ final class DependencyNode: @unchecked Sendable {
   var unfinished = 0
   /// Whether one of these is not an operation but the gate: conditions that have to hold first.
   var isGated = false
-  /// Whether its conditions take time, so that a feeder evaluates them before the operation enters the queue.
+  /// Whether its conditions take time, so that a dependency queue evaluates them before the operation enters the queue.
   var mustAsk = false
   var upstream = IdentityList<Operation>()
   /// The nodes that wait for it, in the order of their links.
@@ -50,7 +51,7 @@ final class DependencyNode: @unchecked Sendable {
   /// Lower than the ranks of all its dependents.
   var rank: Int?
 
-  var holder: OperationFeeder?
+  var holder: DependencyQueue?
   var place = Place.outside
   /// Read outside the lock: client code may override the getter of `queuePriority`.
   var level = PriorityLevel.normal
@@ -58,7 +59,7 @@ final class DependencyNode: @unchecked Sendable {
   var isHeldBack = false
   var isEntered: Bool { if case .entered = place { true } else { false } }
   var ticket = 0
-  /// Its position among the members of its feeder.
+  /// Its position among the members of its dependency queue.
   var index = 0
 
   init(isOurs: Bool) { self.isOurs = isOurs }

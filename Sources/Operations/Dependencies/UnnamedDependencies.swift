@@ -25,10 +25,10 @@ extension DependencyGraph {
       return contents.adopters
     }
     for operation in adopters where operation.state < .executing && !operation.isCancelled {
-      let (unnamed, feeder) = contents.withLock { _ in
-        (unnamedDependencies(of: operation), operation.parts.existingNode?.holder as? OperationFeeder)
+      let (unnamed, dependencyQueue) = contents.withLock { _ in
+        (unnamedDependencies(of: operation), operation.parts.existingNode?.holder as? DependencyQueue)
       }
-      if !unnamed.isEmpty { operation.run(unnamed, in: feeder) }
+      if !unnamed.isEmpty { operation.run(unnamed, in: dependencyQueue) }
     }
   }
 
@@ -47,16 +47,16 @@ extension DependencyGraph {
 }
 
 extension AsyncOperation {
-  /// Runs dependencies of this operation, in `feeder` if the operation is a member of one.
-  fileprivate final func run(_ operations: [AsyncOperation], in feeder: OperationFeeder?) {
+  /// Runs dependencies of this operation, in `dependencyQueue` if the operation is a member of one.
+  fileprivate final func run(_ operations: [AsyncOperation], in dependencyQueue: DependencyQueue?) {
     for operation in operations { post(.produced(operation)) }
     do {
-      if let group = parts.existingSideState?.group as? GroupOperation {
+      if let group = parts.existingRareState?.group as? GroupOperation {
         try group.add(operations)
-      } else if let feeder {
-        try feeder.add(operations)
+      } else if let dependencyQueue {
+        try dependencyQueue.add(operations)
       } else {
-        let queue = parts.existingSideState?.queue ?? OperationQueue()
+        let queue = parts.existingRareState?.queue ?? OperationQueue()
         queue.addOperations(operations, waitUntilFinished: false)
       }
     } catch {

@@ -22,7 +22,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
   private let clock: any OperationClock
   private let make: @Sendable (Int) -> Attempt
   private let judge: @Sendable (Attempt.Outcome, Int) -> Verdict
-  private let feeder: OperationFeeder
+  private let dependencyQueue: DependencyQueue
   /// Observes the newest attempt.
   private let progress = Lock<ObservationToken?>(nil)
 
@@ -35,7 +35,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     self.judge = judge
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = ProcessInfo.processInfo.activeProcessorCount
-    feeder = OperationFeeder(feeding: queue)
+    dependencyQueue = DependencyQueue(feeding: queue)
   }
 
   /// The attempt that executes or waits for its dependencies.
@@ -47,7 +47,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
   }
 
   /// The attempt and its dependencies in the queue of the series that have not finished.
-  var unfinished: [Operation] { feeder.operations }
+  var unfinished: [Operation] { dependencyQueue.operations }
 
   /// Begins an attempt of `owner`, which finishes with the outcome of the last attempt.
   func begin(_ number: Int, of owner: ResultOperation<Success>) {
@@ -63,8 +63,8 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     DependencyGraph.contents.withLock { _ in owner.parts.node.hasChildren = true }
     // Like a group's children, they share the owner's mutual exclusions.
     for case let operation as AsyncOperation in whole {
-      let sideState = operation.parts.sideState
-      sideState.group = owner
+      let rareState = operation.parts.rareState
+      rareState.group = owner
     }
     QueueEntryObserver.tell(whole, .parent(owner))
     let token = attempt.observe(\.progress, on: .global()) { [weak owner] _, change in
@@ -77,16 +77,18 @@ final class AttemptSeries<Success: Sendable>: Sendable {
       defer { withExtendedLifetime(wait) {} }
       guard !isAlone else { return self.attemptEnded(outcome, number, owner) }
       // An attempt that was cancelled on its own may leave dependencies unfinished.
-      if attempt?.isCancelled == true { self.feeder.cancelAllOperations() }
-      self.feeder.whenEmpty(on: DispatchQueue(label: "AttemptSeries")) { self.attemptEnded(outcome, number, owner) }
+      if attempt?.isCancelled == true { self.dependencyQueue.cancelAllOperations() }
+      self.dependencyQueue.whenEmpty(on: DispatchQueue(label: "AttemptSeries")) {
+        self.attemptEnded(outcome, number, owner)
+      }
     }
-    do { try feeder.add(whole) } catch {
+    do { try dependencyQueue.add(whole) } catch {
       phase.withLock { $0 = .ended }
       for operation in whole { Operation.letGo(operation) }
       return owner.finish(.failure(error))
     }
     // The owner was cancelled meanwhile, before this attempt existed.
-    if owner.isCancelled { feeder.cancelAllOperations() }
+    if owner.isCancelled { dependencyQueue.cancelAllOperations() }
   }
 
   private func attemptEnded(_ outcome: Attempt.Outcome, _ number: Int, _ owner: ResultOperation<Success>) {
@@ -126,7 +128,7 @@ final class AttemptSeries<Success: Sendable>: Sendable {
       return phase
     }
     switch old {
-    case .executing: Nesting.call { self.feeder.cancelAllOperations() }
+    case .executing: Nesting.call { self.dependencyQueue.cancelAllOperations() }
     case .waiting(let timer, _):
       timer?.cancel()
       owner.finish(.failure(CancellationError()))

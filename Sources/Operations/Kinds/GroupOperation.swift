@@ -72,8 +72,8 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   private let groupState: Lock<State>
   private let policy: ChildFailurePolicy
   /// Created when the group executes, so that a waiting group takes little memory.
-  private let lazyFeeder = LazyReference<OperationFeeder>()
-  private var feeder: OperationFeeder? { lazyFeeder.load() }
+  private let lazyDependencyQueue = LazyReference<DependencyQueue>()
+  private var dependencyQueue: DependencyQueue? { lazyDependencyQueue.load() }
 
   /// Makes a group that has not begun.
   ///
@@ -105,7 +105,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     set {
       Self.check(newValue)
       groupState.withLock { $0.width = newValue }
-      feeder?.maxConcurrentOperationCount = newValue
+      dependencyQueue?.maxConcurrentOperationCount = newValue
     }
   }
 
@@ -167,19 +167,21 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
       return state.phase
     }
     guard phase != .over else { return phase }
-    for child in ours { child.parts.sideState.group = self }
+    for child in ours { child.parts.rareState.group = self }
     QueueEntryObserver.tell(children, .parent(self))
     return phase
   }
 
   final override var heldChildren: [Operation] { children }
 
-  final override var stuckChildren: [AsyncOperation] { feeder?.stuckMembers.compactMap { $0 as? AsyncOperation } ?? [] }
+  final override var stuckChildren: [AsyncOperation] {
+    dependencyQueue?.stuckMembers.compactMap { $0 as? AsyncOperation } ?? []
+  }
 
   private func breakDeadlock() { DependencyGraph.breakDeadlock(of: [.end(self)]) }
 
   private func feed(_ added: [Operation], beside isBeside: Bool = false) throws(OperationError) {
-    guard let feeder else { programmerError("a group that executes has a feeder") }
+    guard let dependencyQueue else { programmerError("a group that executes has a dependency queue") }
     // Adopted while another child is unfinished, so that the group can't finish.
     let sources = Self.takenAlong(by: added, .sources)
     var children = added
@@ -190,11 +192,11 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     for child in children { observe(child) }
     // Cancelled before they are added, so that none begins.
     if mustStop { for child in children { child.cancel() } }
-    try (isBeside ? OperationFeeder(feeding: OperationQueue()) : feeder).add(children)
+    try (isBeside ? DependencyQueue(feeding: OperationQueue()) : dependencyQueue).add(children)
     reportProgress()
-    if mustStop { feeder.cancelAllOperations() }
+    if mustStop { dependencyQueue.cancelAllOperations() }
     // The other children have been searched before: a deadlock through a new child begins at its start.
-    if feeder.mayBeStuckNow {
+    if dependencyQueue.mayBeStuckNow {
       DependencyGraph.breakDeadlock(of: children.compactMap { ($0 as? AsyncOperation).map(DeadlockSearch.Event.start) })
     }
   }
@@ -208,7 +210,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
       self?.childReported(child, change.newValue)
     }
     groupState.withLock { $0.children.find(ObjectIdentifier(child))?.token = token }
-    // The feeder refuses a child that has ended before.
+    // The dependency queue refuses a child that has ended before.
     child.whenEnded { self.childEnded($0, $1) }
   }
 
@@ -238,7 +240,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     }
     reportProgress()
     followSuspension()
-    if mustStop { feeder?.cancelAllOperations() }
+    if mustStop { dependencyQueue?.cancelAllOperations() }
     childDidFinish(child, failure: failure)
     leave()
   }
@@ -270,8 +272,8 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   /// Suspends the children's queue if the outermost group's queue is suspended.
   private func followSuspension() {
-    guard let suspension = lazySuspension.load(), let feeder else { return }
-    suspension.follow(feeder.queue) { !self.isCancelled }
+    guard let suspension = lazySuspension.load(), let dependencyQueue else { return }
+    suspension.follow(dependencyQueue.queue) { !self.isCancelled }
   }
 
   // MARK: Progress
@@ -302,7 +304,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   public final override func main() {
     let children = groupState.withLock { state -> [Operation]? in
       guard state.phase == .collecting else { return nil }
-      makeFeeder(width: state.width)
+      makeDependencyQueue(width: state.width)
       state.phase = .executing
       state.unfinished += 1
       return state.children.items.map(\.operation)
@@ -316,24 +318,24 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     leave()
   }
 
-  private func makeFeeder(width: Int) {
+  private func makeDependencyQueue(width: Int) {
     // If the conditions have deferred the start, the current thread does not know the queue.
-    let outer = OperationQueue.current ?? parts.existingSideState?.startQueue
+    let outer = OperationQueue.current ?? parts.existingRareState?.startQueue
     let suspension = (outer as? ChildrenQueue)?.suspension ?? GroupSuspension(of: outer)
     let queue = ChildrenQueue(suspension)
     queue.maxConcurrentOperationCount = width
-    let feeder = OperationFeeder(feeding: queue)
-    feeder.whenStalled = { [weak self] in self?.breakDeadlock() }
-    feeder.beforeAdmission = { [weak self] in self?.followSuspension() }
+    let dependencyQueue = DependencyQueue(feeding: queue)
+    dependencyQueue.whenStalled = { [weak self] in self?.breakDeadlock() }
+    dependencyQueue.beforeAdmission = { [weak self] in self?.followSuspension() }
     _ = lazySuspension.storeIfNil(suspension)
-    _ = lazyFeeder.storeIfNil(feeder)
+    _ = lazyDependencyQueue.storeIfNil(dependencyQueue)
   }
 
   /// Cancels the children; the queue calls it, and an override calls `super`.
   open override func didCancel() {
     Nesting.call {
-      self.feeder?.cancelAllOperations()
-      if let queue = self.feeder?.queue { self.lazySuspension.load()?.leave(queue) }
+      self.dependencyQueue?.cancelAllOperations()
+      if let queue = self.dependencyQueue?.queue { self.lazySuspension.load()?.leave(queue) }
     }
   }
 

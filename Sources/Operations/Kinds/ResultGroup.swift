@@ -31,8 +31,8 @@ public final class ResultGroup<Value: Sendable>: ResultOperation<[Value]>, @unch
     super.init()
     // The children wait for this operation, and it for them, as for the group.
     _ = DependencyGraph.cycle(of: self, with: [group])
-    let sideState = group.parts.sideState
-    sideState.group = self
+    let rareState = group.parts.rareState
+    rareState.group = self
   }
 
   deinit { Nesting.release(&children) }
@@ -44,7 +44,7 @@ public final class ResultGroup<Value: Sendable>: ResultOperation<[Value]>, @unch
     let token = group.observe(\.progress, on: progressQueue, options: .initial) { [weak self] _, change in
       self?.report(completed: change.newValue.completed, total: change.newValue.total)
     }
-    group.parts.sideState.whenEnded { group in
+    group.parts.rareState.whenEnded { group in
       token.cancel()
       // The last change may not have been delivered yet.
       self.report(completed: group.progress.completed, total: group.progress.total)

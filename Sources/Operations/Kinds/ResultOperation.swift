@@ -110,7 +110,7 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
   private func finalOutcome(_ given: Given?) -> Outcome {
     let given: Outcome? = if case .outcome(let outcome) = given { outcome } else { nil }
     if let given, case .success = given { return given }
-    if isCancelled, let error = parts.existingSideState?.errors.cancellation { return .failure(error) }
+    if isCancelled, let error = parts.existingRareState?.errors.cancellation { return .failure(error) }
     return given ?? .failure(isCancelled ? CancellationError() : OperationError(.missingResult, of: displayName))
   }
 

@@ -40,14 +40,14 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   /// Begins the operation, finishes it if it was cancelled, or defers both until its conditions hold.
   final func begin() {
-    if parts.has(.hasSideState) {
+    if parts.has(.hasRareState) {
       if mustWaitForConditions() || mustAwaitHandlers() { return }
-      if !isCancelled, parts.existingSideState?.mayBegin() == false { _ = withdraw() }
+      if !isCancelled, parts.existingRareState?.mayBegin() == false { _ = withdraw() }
     }
     switch move({ $0.start { mayFinishUnbegun } }) {
     case .callMain:
       QueueEntryObserver.tellStart(of: self)
-      parts.existingSideState?.begin(self)
+      parts.existingRareState?.begin(self)
       didChangeValue(forKey: "isExecuting")
       main()
       if move({ $0.mainReturned() }) == .callDidCancel { endEarly() }
@@ -82,7 +82,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   /// Makes the move for a call of `finish` that has claimed the end.
   final func endClaimed() {
-    guard parts.has(.hasSideState), isExecuting, let handlers = parts.existingSideState?.takeBeforeFinishing(),
+    guard parts.has(.hasRareState), isExecuting, let handlers = parts.existingRareState?.takeBeforeFinishing(),
       !handlers.isEmpty
     else { return endNow() }
     Task {
@@ -92,7 +92,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   }
 
   private func endNow() {
-    if parts.has(.hasSideState) { parts.existingSideState?.tellBeforeEnd(self) }
+    if parts.has(.hasRareState) { parts.existingRareState?.tellBeforeEnd(self) }
     if move({ $0.finish() }) == .finish { postFinish() }
   }
 
@@ -115,14 +115,14 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   /// `mayBegin` is called on the thread that starts the operation, once nothing else holds it up, and must not block.
   /// If it returns false, the operation is withdrawn and finishes without executing. To be called before the operation
   /// is in a queue.
-  package final func askAtStart(_ mayBegin: @escaping @Sendable () -> Bool) { parts.sideState.setEntry(mayBegin) }
+  package final func askAtStart(_ mayBegin: @escaping @Sendable () -> Bool) { parts.rareState.setEntry(mayBegin) }
 
   /// Sets a closure to be called once, on the finishing thread, before any observer or queue can know of the end.
   ///
   /// `body` must not block. It is not called for an operation that has not begun. To be called before the operation is
   /// in a queue.
   package final func beforeEnd(_ body: @escaping @Sendable (AsyncOperation) -> Void) {
-    parts.sideState.setBeforeEnd(body)
+    parts.rareState.setBeforeEnd(body)
   }
 
   /// The failure claimed by a call of `finish`; a later cancellation may still replace it.
@@ -180,14 +180,14 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   private func cancelBeforeExecution() {
     postReadiness { super.cancel() }
     if !isExecuting { willNotExecute() }
-    if abandonConditions() || leaveFeeder() { begin() }
+    if abandonConditions() || leaveDependencyQueue() { begin() }
   }
 
   private func postFinish() {
     operationDidFinish()
-    if let sideState = parts.existingSideState {
-      Self.leaveExclusion(sideState)
-      sideState.end(self)
+    if let rareState = parts.existingRareState {
+      Self.leaveExclusion(rareState)
+      rareState.end(self)
     }
     // Operations that may run now enter their queue first: the most urgent is there when this queue starts another one.
     let (holder, foreign) = releaseDependents()
@@ -205,7 +205,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   /// Only the first error counts. The error has no effect on an operation that was cancelled or has finished before.
   public final func cancel(with error: any Error) {
     if !isFinished, !isCancelled {
-      parts.sideState.setCancellation(error) { !parts.lifecycle.isFinished && !parts.lifecycle.isCancelled }
+      parts.rareState.setCancellation(error) { !parts.lifecycle.isFinished && !parts.lifecycle.isCancelled }
     }
     cancel()
   }
@@ -218,8 +218,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   /// Whether this is the first call of `finish`, whose error counts; the move follows.
   func claimEnd(_ error: (any Error)?) -> Bool {
     // Without a side state nothing has been claimed: the move determines which call of `finish()` is the first.
-    guard error != nil || parts.has(.hasSideState) else { return true }
-    return parts.sideState.claimEnd(error) { !parts.lifecycle.isEndRequested }
+    guard error != nil || parts.has(.hasRareState) else { return true }
+    return parts.rareState.claimEnd(error) { !parts.lifecycle.isEndRequested }
   }
 
   /// The reason why the operation did not do its work; nil if it did, or has not finished.
@@ -230,13 +230,13 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   /// The failure of a finished operation.
   var cause: (any Error)? {
-    let errors = parts.existingSideState?.errors
+    let errors = parts.existingRareState?.errors
     return isCancelled ? errors?.cancellation ?? errors?.failure ?? CancellationError() : errors?.failure
   }
 
   /// Whether `cancel(with:)` has set an error, which `failure` returns once the operation has finished.
   package final var isCancelledWithError: Bool {
-    isCancelled && parts.existingSideState?.errors.cancellation != nil
+    isCancelled && parts.existingRareState?.errors.cancellation != nil
   }
 
   // MARK: State
@@ -270,7 +270,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   // MARK: Dependencies
 
-  /// The operation's rank among ready operations; in a feeder it may change until the operation enters the queue.
+  /// The operation's rank among ready operations; in a dependency queue it may change until the operation enters the
+  /// queue.
   open override var queuePriority: QueuePriority {
     get { super.queuePriority }
     set {
@@ -295,7 +296,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   deinit {
     if parts.has(.isObserved) { parts.existingObservers?.close() }
-    if let sideState = parts.existingSideState { Self.leaveExclusion(sideState) }
+    if let rareState = parts.existingRareState { Self.leaveExclusion(rareState) }
     if let node = parts.existingNode { Self.free(node) }
   }
 }

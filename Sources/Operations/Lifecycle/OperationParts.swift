@@ -15,10 +15,10 @@ struct OperationParts: ~Copyable, Sendable {
     /// The end is reported to the dependency graph.
     static let isLinked = Flag(bit: 0x40)
     /// Start, cancellation and end use the side state.
-    static let hasSideState = Flag(bit: 0x20)
+    static let hasRareState = Flag(bit: 0x20)
     /// `isReady` has been read as false.
     static let wasNotReady = Flag(bit: 0x10)
-    /// The operation is probably in a queue or a feeder, for example because `isReady` has been read.
+    /// The operation is probably in a queue or a dependency queue, for example because `isReady` has been read.
     static let mayBeQueued = Flag(bit: 0x100)
   }
 
@@ -26,7 +26,7 @@ struct OperationParts: ~Copyable, Sendable {
   private let word = Atomic<UInt16>(0)
   private let lazyObservers = LazyReference<ObserverList>()
   private let lazyNode = LazyReference<DependencyNode>()
-  private let lazySideState = LazyReference<SideState>()
+  private let lazyRareState = LazyReference<RareState>()
 
   /// The word at one instant.
   struct Snapshot {
@@ -74,11 +74,11 @@ struct OperationParts: ~Copyable, Sendable {
   var existingNode: DependencyNode? { lazyNode.load() }
   var linkedNode: DependencyNode? { has(.isLinked) ? node : nil }
 
-  var sideState: SideState {
-    defer { set(.hasSideState) }
-    return lazySideState.load() ?? lazySideState.storeIfNil(SideState())
+  var rareState: RareState {
+    defer { set(.hasRareState) }
+    return lazyRareState.load() ?? lazyRareState.storeIfNil(RareState())
   }
-  var existingSideState: SideState? { has(.hasSideState) ? lazySideState.load() : nil }
+  var existingRareState: RareState? { has(.hasRareState) ? lazyRareState.load() : nil }
 }
 
 /// A reference that is empty until a thread stores the first object, which then stays.

@@ -26,7 +26,7 @@ extension AsyncOperation {
   /// Makes the queue read `isReady` again, if the operation is in one.
   final func postReadiness() {
     let snapshot = parts.snapshot
-    if snapshot.has(.mayBeQueued), !snapshot.has(.hasSideState), !snapshot.has(.wasNotReady) {
+    if snapshot.has(.mayBeQueued), !snapshot.has(.hasRareState), !snapshot.has(.wasNotReady) {
       didChangeValue(forKey: "isReady")
     } else {
       postReadiness { didChangeValue(forKey: "isReady") }

@@ -6,7 +6,7 @@ extension ObservableOperation {
   /// without waiting for the handler.
   public func beforeExecuting(_ handler: @escaping @Sendable (Self) async -> Void) {
     require(state < .executing, "\(self) was started before its handler for the start was added")
-    parts.sideState.addBeforeExecuting { await handler(unsafeDowncast($0, to: Self.self)) }
+    parts.rareState.addBeforeExecuting { await handler(unsafeDowncast($0, to: Self.self)) }
   }
 
   /// Awaits `handler` when the work is over, before the operation is finished: its slot and its dependents wait.
@@ -15,6 +15,6 @@ extension ObservableOperation {
   /// are not called if the operation has not executed. The result is set already: a cancellation meanwhile does not
   /// change it.
   public func beforeFinishing(_ handler: @escaping @Sendable (Self) async -> Void) {
-    parts.sideState.addBeforeFinishing { await handler(unsafeDowncast($0, to: Self.self)) }
+    parts.rareState.addBeforeFinishing { await handler(unsafeDowncast($0, to: Self.self)) }
   }
 }

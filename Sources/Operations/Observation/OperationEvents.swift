@@ -2,10 +2,10 @@ import Foundation
 
 /// An event in the life of an operation.
 ///
-/// As far as they come, `attached`, `starting`, `begun`, `executed` and `ended` come in this order. The operation may be
-/// cancelled, and may produce others, at any time before it has executed.
+/// As far as they come, `attached`, `starting`, `begun`, `executed` and `ended` come in this order. The operation may
+/// be cancelled, and may produce others, at any time before it has executed.
 public enum OperationEvent: Sendable {
-  /// The operation entered an `OperationFeeder` or a queue; an entry into a plain queue is posted at the start.
+  /// The operation entered an `DependencyQueue` or a queue; an entry into a plain queue is posted at the start.
   case attached
   /// `main` is about to be called.
   case starting
@@ -59,7 +59,7 @@ public enum OperationEvent: Sendable {
     public static let stops = Kinds(rawValue: 1 << 7)
     /// Places on other machines.
     public static let placed = Kinds(rawValue: 1 << 8)
-    /// The entry into a queue or a feeder.
+    /// The entry into a queue or a dependency queue.
     public static let attached = Kinds(rawValue: 1 << 9)
     /// Produced operations.
     public static let produced = Kinds(rawValue: 1 << 10)
@@ -84,7 +84,8 @@ public enum OperationEvent: Sendable {
   }
 }
 
-/// The place where the work of an operation is executed, or the reason for its wait; each kind of operation has its own.
+/// The place where the work of an operation is executed, or the reason for its wait; each kind of operation has its
+/// own.
 public protocol OperationPlacement: Sendable {}
 
 /// Keeps an operation from reading more output while it is referenced; see `events(on:_:)`.
@@ -135,7 +136,7 @@ extension AsyncOperation {
       }
     }
     // With a side state the operation notices that it enters a queue.
-    if kinds.contains(.attached) { _ = parts.sideState }
+    if kinds.contains(.attached) { _ = parts.rareState }
     add(observation)
     return ObservationToken(observation)
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Receives notifications when operations enter and leave a queue or a feeder.
+/// Receives notifications when operations enter and leave a queue or a dependency queue.
 public protocol OperationQueueDelegate: AnyObject, Sendable {
   /// An operation is about to be added; called on the thread that adds it, which waits.
   ///
@@ -62,7 +62,7 @@ open class DelegatedOperationQueue: OperationQueue, @unchecked Sendable {
   private func attach(_ operations: [Operation], _ add: () -> Void) {
     QueueEntryObserver.tell(operations, .queue(self))
     for case let operation as AsyncOperation in operations {
-      _ = operation.parts.sideState
+      _ = operation.parts.rareState
       operation.didAttach(to: self)
     }
     add()

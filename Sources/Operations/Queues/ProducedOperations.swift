@@ -3,8 +3,8 @@ import Foundation
 /// Products of an operation, made by the operation itself or by a closure it was made with, run together with all their
 /// dependencies that no queue runs yet.
 extension AsyncOperation {
-  /// Gives another operation, with all its dependencies that are in no queue, to the group, feeder or queue that this
-  /// operation is in.
+  /// Gives another operation, with all its dependencies that are in no queue, to the group, dependency queue or queue
+  /// that this operation is in.
   ///
   /// Call it in `main` or later. Foundation does not report which queue an operation is in: a plain `OperationQueue` is
   /// known until `main` returns, and operations produced later run beside it, in a queue of their own. A
@@ -12,7 +12,7 @@ extension AsyncOperation {
   /// programmer error, and so are a finished group and a dependency cycle. Observers are notified before the operation
   /// is added.
   public final func produce(_ operation: Operation) {
-    add(wholeProduct(operation), or: parts.existingSideState?.queue ?? currentQueue)
+    add(wholeProduct(operation), or: parts.existingRareState?.queue ?? currentQueue)
   }
 
   /// The operations to run for a product of this operation, ending with the product; notifies observers of each.
@@ -42,27 +42,27 @@ extension AsyncOperation {
     }
   }
 
-  /// Adds operations to the group or the feeder that this operation is in, or else to the given queue or a new one;
-  /// with `isBeside`, they take no slot of the queue that the group or the feeder has.
+  /// Adds operations to the group or the dependency queue that this operation is in, or else to the given queue or a
+  /// new one; with `isBeside`, they take no slot of the queue that the group or the dependency queue has.
   private func add(_ operations: [Operation], or queue: OperationQueue? = nil, beside isBeside: Bool = false) {
     do {
-      if let group = parts.existingSideState?.group as? GroupOperation {
+      if let group = parts.existingRareState?.group as? GroupOperation {
         try group.add(operations, beside: isBeside)
-      } else if let feeder, !isBeside {
-        try feeder.add(operations)
+      } else if let dependencyQueue, !isBeside {
+        try dependencyQueue.add(operations)
       } else if operations.count == 1 {
         (queue ?? OperationQueue()).addOperation(operations[0])
       } else {
         // A plain queue scans all its waiting operations at every event.
-        try OperationFeeder(feeding: queue ?? OperationQueue()).add(operations)
+        try DependencyQueue(feeding: queue ?? OperationQueue()).add(operations)
       }
     } catch {
       programmerError("\(self) produced an operation: \(error)")
     }
   }
 
-  /// The feeder that the operation is in.
-  private var feeder: OperationFeeder? {
+  /// The dependency queue that the operation is in.
+  private var dependencyQueue: DependencyQueue? {
     parts.existingNode.flatMap { node in DependencyGraph.contents.withLock { _ in node.holder } }
   }
 

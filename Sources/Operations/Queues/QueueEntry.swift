@@ -3,7 +3,7 @@ import Synchronization
 
 /// The way operations came to be in their place.
 package enum QueueEntry {
-  /// The operations are about to enter a queue or its feeder, or the queue has just started one of them.
+  /// The operations are about to enter a queue or its dependency queue, or the queue has just started one of them.
   case queue(OperationQueue)
   /// The operations are children of this operation, about to enter a queue of its own.
   case parent(AsyncOperation)
@@ -21,7 +21,7 @@ package protocol ParentOperation: AsyncOperation {
 
 /// Observes the operations that enter a queue or begin, in all queues of the process, until it is closed or released.
 ///
-/// A `DelegatedOperationQueue`, an `OperationFeeder`, a group and a retry report each operation before it enters. A
+/// A `DelegatedOperationQueue`, an `DependencyQueue`, a group and a retry report each operation before it enters. A
 /// plain `OperationQueue` can't be observed on Linux: only an `AsyncOperation` in it is reported, when it begins.
 /// Without an observer nothing is looked up.
 package final class QueueEntryObserver: Sendable {

@@ -55,7 +55,7 @@ extension Operation {
     let end = PendingAnswer<Void>()
     if let operation = self as? AsyncOperation {
       let giver = AnswerGiver(end, of: operation.displayName)
-      operation.parts.sideState.whenEnded { giver.give($0.end) }
+      operation.parts.rareState.whenEnded { giver.give($0.end) }
       // Not called if the operation had finished before.
       if operation.isFinished { giver.give(operation.end) }
     } else if isFinished {

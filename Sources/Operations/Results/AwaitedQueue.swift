@@ -5,8 +5,8 @@ extension OperationQueue {
   ///
   /// Cancelling the waiting task ends the wait with a `CancellationError` and does not affect the operations. The wait
   /// adds no barrier and changes nothing for the operations. For a suspended queue, the wait lasts until the queue has
-  /// been resumed and has finished its work. For the queue of an `OperationFeeder`, wait for the feeder instead: most
-  /// of its operations are in no queue.
+  /// been resumed and has finished its work. For the queue of an `DependencyQueue`, wait for the dependency queue
+  /// instead: most of its operations are in no queue.
   public func untilEmpty() async throws {
     while true {
       // The last added comes first, because it usually ends last: most of the others then need no wait.
@@ -39,8 +39,8 @@ extension OperationQueue {
   }
 }
 
-extension OperationFeeder {
-  private static let ends = DispatchQueue(label: "OperationFeeder.untilEmpty")
+extension DependencyQueue {
+  private static let ends = DispatchQueue(label: "DependencyQueue.untilEmpty")
 
   /// Waits until no operation is left, including operations added meanwhile.
   ///

@@ -9,7 +9,7 @@ extension Operation {
   /// This includes operations in the middle of a chain, which have no name in the program: an operation that is in no
   /// queue never runs, and all that depends on it waits indefinitely. The dependencies of a group's children count as
   /// its own, except the sources of values that it runs itself. The list leaves out operations that have been started,
-  /// are children of a group, or are in a queue or a feeder. For an `AsyncOperation`, a reading of `isReady`
+  /// are children of a group, or are in a queue or a dependency queue. For an `AsyncOperation`, a reading of `isReady`
   /// counts as being in a queue. For an operation of another class, on systems other than Linux, the queue can't be
   /// detected.
   public final var withDependencies: [Operation] { Self.needed(by: [self], .all) + [self] }
@@ -79,8 +79,8 @@ extension Operation {
     guard let operation = self as? AsyncOperation else {
       return Self.held.withLock { !$0.contains(ObjectIdentifier(self)) } && !isInFoundationsQueue
     }
-    let (node, sideState) = (operation.parts.existingNode, operation.parts.existingSideState)
-    return !operation.parts.has(.mayBeQueued) && sideState?.group == nil
+    let (node, rareState) = (operation.parts.existingNode, operation.parts.existingRareState)
+    return !operation.parts.has(.mayBeQueued) && rareState?.group == nil
       && DependencyGraph.contents.withLock { _ in node?.holder == nil }
   }
 

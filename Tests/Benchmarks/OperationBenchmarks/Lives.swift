@@ -7,7 +7,7 @@ final class EmptyOperation: AsyncOperation, @unchecked Sendable {
   override func main() { finish() }
 }
 
-/// Whole lives: made, added, run and freed, under our feeder and in a queue of Foundation's own.
+/// Whole lives: made, added, run and freed, under our dependency queue and in a queue of Foundation's own.
 func measureLives(_ rounds: Int) throws {
   let count = 50_000
   for width in [2, OperationQueue.defaultMaxConcurrentOperationCount] {
@@ -20,18 +20,18 @@ func measureLives(_ rounds: Int) throws {
         queue.waitUntilAllOperationsAreFinished()
       }
       let fed = try seconds {
-        let feeder = OperationFeeder(feeding: queue(width))
-        for _ in 0..<count { try feeder.add(EmptyOperation()) }
-        feeder.waitUntilAllOperationsAreFinished()
+        let dependencyQueue = DependencyQueue(feeding: queue(width))
+        for _ in 0..<count { try dependencyQueue.add(EmptyOperation()) }
+        dependencyQueue.waitUntilAllOperationsAreFinished()
       }
       let bareTogether = seconds {
         let queue = queue(width)
         queue.addOperations((0..<count).map { _ in BareOperation() }, waitUntilFinished: true)
       }
       let fedTogether = try seconds {
-        let feeder = OperationFeeder(feeding: queue(width))
-        try feeder.add((0..<count).map { _ in EmptyOperation() })
-        feeder.waitUntilAllOperationsAreFinished()
+        let dependencyQueue = DependencyQueue(feeding: queue(width))
+        try dependencyQueue.add((0..<count).map { _ in EmptyOperation() })
+        dependencyQueue.waitUntilAllOperationsAreFinished()
       }
       guard round > 0 else { continue }
       tell("bare, one by one, \(name)", bare / Double(count))

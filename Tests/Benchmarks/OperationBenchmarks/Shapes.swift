@@ -13,13 +13,13 @@ func measureShapes(_ rounds: Int) throws {
     for round in 0...rounds {
       for count in [10_000, 100_000] {
         let time = try seconds {
-          let feeder = OperationFeeder(feeding: queue(2))
+          let dependencyQueue = DependencyQueue(feeding: queue(2))
           do {
             let all = (0..<count).map { _ in EmptyOperation() }
             link(all)
-            try feeder.add(all)
+            try dependencyQueue.add(all)
           }
-          feeder.waitUntilAllOperationsAreFinished()
+          dependencyQueue.waitUntilAllOperationsAreFinished()
         }
         if round > 0 { tell("\(name) \(count)", time) }
       }
@@ -82,14 +82,14 @@ private func measureGroups(_ rounds: Int) throws {
 private func measureCancelling(_ rounds: Int) throws {
   for round in 0...rounds {
     for count in [10_000, 100_000] {
-      let feeder = OperationFeeder(feeding: queue(2))
+      let dependencyQueue = DependencyQueue(feeding: queue(2))
       let gate = EmptyOperation()
       let all = (0..<count).map { _ in EmptyOperation() }
       for operation in all { operation.addDependency(gate) }
-      try feeder.add(all)
+      try dependencyQueue.add(all)
       let time = seconds {
-        feeder.cancelAllOperations()
-        feeder.waitUntilAllOperationsAreFinished()
+        dependencyQueue.cancelAllOperations()
+        dependencyQueue.waitUntilAllOperationsAreFinished()
       }
       if round > 0 { tell("cancelled \(count)", time) }
     }

@@ -3,17 +3,18 @@ import Synchronization
 
 /// Feeds ready operations to an `OperationQueue`, a few more than it runs at once.
 ///
-/// On Linux, Foundation's queue scans all its waiting operations at every event. A feeder keeps waiting operations in
-/// the library's own graph and gives the queue only operations that may run, so that a hundred thousand operations cost
-/// the queue no more than ten. Width and suspension are set on the queue, and `queuePriority` on the operations. Every
-/// method and property is safe to use from any thread.
+/// On Linux, Foundation's queue scans all its waiting operations at every event. A dependency queue keeps waiting
+/// operations in the library's own graph and gives the queue only operations that may run, so that a hundred thousand
+/// operations cost the queue no more than ten. Width and suspension are set on the queue, and `queuePriority` on the
+/// operations. Every method and property is safe to use from any thread.
 ///
 /// An `AsyncOperation` that is cancelled before it enters the queue finishes at once, without executing, even if the
-/// queue is suspended. For an operation of another class, the feeder waits for the dependencies that the operation has
-/// when it is added, and observes its end; a cancellation takes effect when the operation would run.
+/// queue is suspended. For an operation of another class, the dependency queue waits for the dependencies that the
+/// operation has when it is added, and observes its end; a cancellation takes effect when the operation would run.
 ///
-/// The feeder retains each operation until it finishes, and stays alive as long as it has an unfinished operation.
-public final class OperationFeeder: @unchecked Sendable {
+/// The dependency queue retains each operation until it finishes, and stays alive as long as it has an unfinished
+/// operation.
+public final class DependencyQueue: @unchecked Sendable {
   // Safe: all mutable state is atomic, locked, or accessed only under the dependency graph's lock.
 
   /// The queue that receives the operations.
@@ -41,10 +42,10 @@ public final class OperationFeeder: @unchecked Sendable {
   /// The queue on which the ends of foreign operations are reported; it never holds more operations than `queue`.
   private let lazyEnds = LazyReference<OperationQueue>()
 
-  /// Called when the last entered member has left and all others wait; set before the feeder is shared.
+  /// Called when the last entered member has left and all others wait; set before the dependency queue is shared.
   var whenStalled: (@Sendable () -> Void)?
   private let isStalled = Atomic(false)
-  /// Called before operations enter the queue; set before the feeder is shared.
+  /// Called before operations enter the queue; set before the dependency queue is shared.
   var beforeAdmission: (@Sendable () -> Void)?
 
   private let notifier = Lock<DelegateNotifier?>(nil)
@@ -59,7 +60,7 @@ public final class OperationFeeder: @unchecked Sendable {
     hasNotifier.store(delegate != nil, ordering: .releasing)
   }
 
-  /// Makes a feeder for `queue`, which may also hold and receive other operations.
+  /// Makes a dependency queue for `queue`, which may also hold and receive other operations.
   public init(feeding queue: OperationQueue) { self.queue = queue }
 
   // MARK: Members
@@ -96,7 +97,7 @@ public final class OperationFeeder: @unchecked Sendable {
   ///
   /// Throws, and adds nothing, if operations of other classes have been linked in a cycle that includes this operation.
   public func add(_ operation: Operation) throws(OperationError) {
-    guard let asynchronous = operation as? AsyncOperation, !asynchronous.parts.has(.hasSideState),
+    guard let asynchronous = operation as? AsyncOperation, !asynchronous.parts.has(.hasRareState),
       !hasNotifier.load(ordering: .acquiring)
     else { return try add([operation]) }
     if QueueEntryObserver.isNeeded { QueueEntryObserver.tell([operation], .queue(queue)) }
@@ -250,7 +251,8 @@ public final class OperationFeeder: @unchecked Sendable {
 
   // MARK: Entering
 
-  /// Called under the graph's lock: the node may run, before all others of its priority if `first`; `nodesAreReady` follows.
+  /// Called under the graph's lock: the node may run, before all others of its priority if `first`; `nodesAreReady`
+  /// follows.
   func nodeIsReady(_ node: DependencyNode, first: Bool = false) {
     node.ticket += 1
     node.place = .inLine(ticket: node.ticket)
@@ -365,7 +367,7 @@ public final class OperationFeeder: @unchecked Sendable {
     }
   }
 
-  /// Called under the graph's lock; the handlers that wait for an empty feeder, if it is empty.
+  /// Called under the graph's lock; the handlers that wait for an empty dependency queue, if it is empty.
   private func takeAwaiting() -> [@Sendable () -> Void] {
     guard isAwaited.load(ordering: .relaxed), isEmpty else { return [] }
     isAwaited.store(false, ordering: .sequentiallyConsistent)
@@ -411,7 +413,7 @@ public final class OperationFeeder: @unchecked Sendable {
     set {
       require(
         newValue >= 0 || newValue == OperationQueue.defaultMaxConcurrentOperationCount,
-        "the width of a feeder is not negative: \(newValue)")
+        "the width of a dependency queue is not negative: \(newValue)")
       queue.maxConcurrentOperationCount = newValue
       nodesAreReady()
     }

@@ -7,7 +7,7 @@ import JobModel
 ///
 /// Reads on a thread of its own, and no further than `ahead` jobs that have not started: the list may be endless. Any
 /// thread may call it.
-final class ArgumentFeeder: @unchecked Sendable {
+final class ArgumentReader: @unchecked Sendable {
   // Safe: `splitter` and `jobs` are touched only on `queue`.
   private struct State {
     /// The added jobs that still wait.
@@ -34,8 +34,8 @@ final class ArgumentFeeder: @unchecked Sendable {
 
   /// `add` is called on the thread that reads, `end` once: after the last job, or by `stop()`, whatever is added then.
   ///
-  /// A descriptor that can't be read any more adds a job that fails with the reason. `endsWithFailure` if nothing is added once
-  /// a job of the run has failed.
+  /// A descriptor that can't be read any more adds a job that fails with the reason. `endsWithFailure` if nothing is
+  /// added once a job of the run has failed.
   init(
     _ descriptor: Int32, _ jobs: EachJobs, ahead: Int = 4096, endsWithFailure: Bool = false,
     add: @escaping @Sendable ([Job]) -> Void, end: @escaping @Sendable () -> Void

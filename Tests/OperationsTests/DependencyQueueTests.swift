@@ -5,13 +5,13 @@ import Testing
 
 @testable import Operations
 
-@Suite struct OperationFeederTests {
+@Suite struct DependencyQueueTests {
   let queue = OperationQueue()
-  let feeder: OperationFeeder
+  let dependencyQueue: DependencyQueue
 
   init() {
     queue.maxConcurrentOperationCount = 2
-    feeder = OperationFeeder(feeding: queue)
+    dependencyQueue = DependencyQueue(feeding: queue)
   }
 
   /// Finishes at once and keeps its number.
@@ -37,60 +37,60 @@ import Testing
 
   @Test func onlyAFewMoreThanTheWidthAreInTheQueue() throws {
     let operations = (0..<100).map { _ in ManualOperation() }
-    try feeder.add(operations)
+    try dependencyQueue.add(operations)
     #expect(eventually { operations.count(where: \.isExecuting) == 2 })
     #expect(queue.operations.count == 4)
-    #expect(feeder.unfinishedCount == 100)
+    #expect(dependencyQueue.unfinishedCount == 100)
     for operation in operations {
       #expect(eventually { operation.isExecuting })
       // As fast as this, it is a rush.
       #expect(queue.operations.count <= 2 + PrefetchWindow.largest)
       operation.finish()
     }
-    feeder.waitUntilAllOperationsAreFinished()
-    #expect(feeder.unfinishedCount == 0)
+    dependencyQueue.waitUntilAllOperationsAreFinished()
+    #expect(dependencyQueue.unfinishedCount == 0)
   }
 
   @Test func whatIsNotReadyIsNotInTheQueue() throws {
     let first = ManualOperation()
     let last = ManualOperation()
     last.addDependency(first)
-    try feeder.add([last, first])
+    try dependencyQueue.add([last, first])
     #expect(eventually { first.isExecuting })
     #expect(queue.operations == [first])
     first.finish()
     #expect(eventually { last.isExecuting })
     last.finish()
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
   }
 
   @Test func aSuspendedQueueStartsNothing() throws {
     queue.isSuspended = true
     let journal = Journal<Int>()
-    try feeder.add(steps(10, journal))
+    try dependencyQueue.add(steps(10, journal))
     #expect(queue.operations.count == 4 && journal.count == 0)
     queue.isSuspended = false
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(journal.count == 10)
   }
 
   @Test func aGreaterWidthTakesEffectAtOnce() throws {
     let operations = (0..<20).map { _ in ManualOperation() }
-    try feeder.add(operations)
+    try dependencyQueue.add(operations)
     #expect(eventually { operations.count(where: \.isExecuting) == 2 })
-    feeder.maxConcurrentOperationCount = 10
+    dependencyQueue.maxConcurrentOperationCount = 10
     #expect(eventually { operations.count(where: \.isExecuting) == 10 })
     for operation in operations { operation.finish() }
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
   }
 
   @Test func aQueueWithoutALimitGetsAllThatIsReady() throws {
     queue.maxConcurrentOperationCount = OperationQueue.defaultMaxConcurrentOperationCount
     let operations = (0..<200).map { _ in ManualOperation() }
-    try feeder.add(operations)
+    try dependencyQueue.add(operations)
     #expect(eventually { operations.allSatisfy(\.isExecuting) })
     for operation in operations { operation.finish() }
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
   }
 
   // MARK: Order
@@ -98,8 +98,8 @@ import Testing
   @Test func equalsRunInTheOrderInWhichTheyWereAdded() throws {
     queue.maxConcurrentOperationCount = 1
     let journal = Journal<Int>()
-    try feeder.add(steps(3000, journal))
-    feeder.waitUntilAllOperationsAreFinished()
+    try dependencyQueue.add(steps(3000, journal))
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(journal.entries == Array(0..<3000))
   }
 
@@ -112,11 +112,11 @@ import Testing
       for _ in 0..<20 {
         let step = Step(number, journal)
         step.queuePriority = priority
-        try feeder.add(step)
+        try dependencyQueue.add(step)
       }
     }
     queue.isSuspended = false
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(journal.entries == (0..<5).reversed().flatMap { Array(repeating: $0, count: 20) })
   }
 
@@ -125,7 +125,7 @@ import Testing
     let holder = ManualOperation()
     let journal = Journal<Int>()
     let operations = steps(10, journal)
-    try feeder.add([holder] + operations)
+    try dependencyQueue.add([holder] + operations)
     #expect(eventually { holder.isExecuting })
     // 0 and 1 have entered behind the holder. A more urgent operation enters at once, others stay in line.
     operations[9].queuePriority = .high
@@ -134,7 +134,7 @@ import Testing
     operations[3].queuePriority = .veryLow
     operations[3].queuePriority = .normal
     holder.finish()
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(journal.entries == [8, 9, 0, 1, 4, 5, 6, 7, 3, 2])
   }
 
@@ -147,7 +147,7 @@ import Testing
     let last = ManualOperation("last")
     middle.addDependency(first)
     last.addDependency(middle)
-    try feeder.add([first, middle, last])
+    try dependencyQueue.add([first, middle, last])
     middle.cancel()
     #expect(middle.isFinished && middle.mainCount == 0)
     #expect(last.state == .ready)
@@ -156,18 +156,18 @@ import Testing
       #expect(eventually { operation.isExecuting })
       operation.finish()
     }
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
   }
 
   @Test func cancellingAHundredThousandThatWaitEndsThemAll() throws {
     let holder = ManualOperation()
-    try feeder.add(holder)
+    try dependencyQueue.add(holder)
     let operations = (0..<100_000).map { _ in ManualOperation() }
     for operation in operations { operation.addDependency(holder) }
-    try feeder.add(operations)
+    try dependencyQueue.add(operations)
     #expect(eventually { holder.isExecuting })
-    feeder.cancelAllOperations()
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.cancelAllOperations()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(operations.allSatisfy { $0.isFinished && $0.mainCount == 0 })
     #expect(holder.isFinished)
   }
@@ -181,29 +181,29 @@ import Testing
       let last = BlockOperation { began.add(true) }
       middle.addDependency(first)
       last.addDependency(middle)
-      try feeder.add([first, middle, last])
+      try dependencyQueue.add([first, middle, last])
       #expect(eventually { first.isExecuting })
-      feeder.cancelAllOperations()
-      feeder.waitUntilAllOperationsAreFinished()
+      dependencyQueue.cancelAllOperations()
+      dependencyQueue.waitUntilAllOperationsAreFinished()
       #expect(last.isCancelled && began.count == 0 && middle.mainCount == 0)
     }
   }
 
-  @Test func cancelRacingTheFeederLosesNothing() throws {
+  @Test func cancelRacingTheDependencyQueueLosesNothing() throws {
     for _ in 0..<100 {
       let operations = (0..<30).map { _ in ManualOperation() }
       for (index, operation) in operations.enumerated().dropFirst() where index % 3 == 0 {
         operation.addDependency(operations[index - 1])
       }
-      let feeder = feeder
+      let dependencyQueue = dependencyQueue
       race([
-        { try? feeder.add(operations) },
+        { try? dependencyQueue.add(operations) },
         { for operation in operations { operation.cancel() } },
         { for operation in operations.reversed() { operation.cancel() } },
         { for operation in operations { operation.queuePriority = .high } },
         { for operation in operations { operation.finish() } },
       ])
-      #expect(eventually { operations.allSatisfy(\.isFinished) && feeder.unfinishedCount == 0 })
+      #expect(eventually { operations.allSatisfy(\.isFinished) && dependencyQueue.unfinishedCount == 0 })
     }
   }
 
@@ -214,11 +214,11 @@ import Testing
     let fetch = ManualOperation()
     let parse = BlockOperation { journal.add("parse") }
     parse.addDependency(fetch)
-    try feeder.add([parse, fetch])
+    try dependencyQueue.add([parse, fetch])
     #expect(eventually { fetch.isExecuting })
     #expect(queue.operations == [fetch])
     fetch.finish()
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(journal.entries == ["parse"])
   }
 
@@ -233,23 +233,23 @@ import Testing
       previous = operation
       all.append(operation)
     }
-    try feeder.add(all)
-    feeder.waitUntilAllOperationsAreFinished()
+    try dependencyQueue.add(all)
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(journal.entries == Array(0..<200))
   }
 
-  @Test func aForeignDependencyMayStandOutsideTheFeeder() throws {
+  @Test func aForeignDependencyMayStandOutsideTheDependencyQueue() throws {
     let outside = BlockOperation {}
     let block = BlockOperation {}
     block.addDependency(outside)
     let ours = ManualOperation()
     ours.addDependency(outside)
-    try feeder.add([block, ours])
+    try dependencyQueue.add([block, ours])
     #expect(queue.operations.isEmpty)
     outside.start()
     #expect(eventually { ours.isExecuting && block.isFinished })
     ours.finish()
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
   }
 
   @Test func aCancelledForeignOperationIsKeptWhileFoundationReadsIt() throws {
@@ -261,10 +261,10 @@ import Testing
       block = cancelled
       cancelled.addDependency(first)
       cancelled.cancel()
-      try feeder.add(cancelled)
+      try dependencyQueue.add(cancelled)
       #expect(eventually { cancelled.isFinished })
     }
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(block != nil)
     first.finish()
     #expect(eventually { block == nil })
@@ -279,12 +279,12 @@ import Testing
     b.addDependency(c)
     c.addDependency(a)
     do {
-      try feeder.add([a, b, c])
+      try dependencyQueue.add([a, b, c])
       Issue.record("the cycle was added")
     } catch {
       #expect(error.names == ["a", "b", "c", "a"])
     }
-    #expect(feeder.unfinishedCount == 0)
+    #expect(dependencyQueue.unfinishedCount == 0)
     // A cycle is never freed by itself.
     c.removeDependency(a)
   }
@@ -295,8 +295,8 @@ import Testing
     block.name = "block"
     ours.addDependency(block)
     block.addDependency(ours)
-    #expect(codeOfError { try feeder.add([ours, block]) } == .dependencyCycle)
-    #expect(feeder.unfinishedCount == 0)
+    #expect(codeOfError { try dependencyQueue.add([ours, block]) } == .dependencyCycle)
+    #expect(dependencyQueue.unfinishedCount == 0)
     // Nothing of a cycle is freed before it has finished.
     ours.cancel()
     queue.addOperations([ours, block], waitUntilFinished: true)
@@ -311,9 +311,9 @@ import Testing
     do {
       let operations = steps(Self.many, journal)
       for (next, previous) in zip(operations.dropFirst(), operations) { next.addDependency(previous) }
-      try feeder.add(operations.reversed())
+      try dependencyQueue.add(operations.reversed())
     }
-    feeder.waitUntilAllOperationsAreFinished()
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(journal.entries == Array(0..<Self.many))
   }
 
@@ -321,8 +321,8 @@ import Testing
     let journal = Journal<Int>()
     let operations = steps(Self.many, journal)
     for operation in operations.dropFirst() { operation.addDependency(operations[0]) }
-    try feeder.add(operations)
-    feeder.waitUntilAllOperationsAreFinished()
+    try dependencyQueue.add(operations)
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(journal.count == Self.many && journal.entries[0] == 0)
   }
 
@@ -331,8 +331,8 @@ import Testing
     let operations = steps(Self.many, journal)
     let last = operations[Self.many - 1]
     for operation in operations.dropLast() { last.addDependency(operation) }
-    try feeder.add(operations)
-    feeder.waitUntilAllOperationsAreFinished()
+    try dependencyQueue.add(operations)
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     #expect(journal.count == Self.many && journal.entries.last == Self.many - 1)
   }
 
@@ -344,8 +344,8 @@ import Testing
       let row = (index / width - 1) * width
       for step in 0..<3 { operations[index].addDependency(operations[row + (index + step * 37) % width]) }
     }
-    try feeder.add(operations.reversed())
-    feeder.waitUntilAllOperationsAreFinished()
+    try dependencyQueue.add(operations.reversed())
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     var place = [Int](repeating: 0, count: Self.many)
     for (position, number) in journal.entries.enumerated() { place[number] = position }
     #expect(Set(journal.entries).count == Self.many)
@@ -357,13 +357,13 @@ import Testing
     }
   }
 
-  @Test func twoFeedersShareOneGraph() throws {
-    let other = OperationFeeder(feeding: OperationQueue())
+  @Test func twoDependencyQueuesShareOneGraph() throws {
+    let other = DependencyQueue(feeding: OperationQueue())
     let journal = Journal<Int>()
     let operations = steps(2000, journal)
     for (next, previous) in zip(operations.dropFirst(), operations) { next.addDependency(previous) }
-    for (index, operation) in operations.enumerated() { try (index % 2 == 0 ? feeder : other).add(operation) }
-    feeder.waitUntilAllOperationsAreFinished()
+    for (index, operation) in operations.enumerated() { try (index % 2 == 0 ? dependencyQueue : other).add(operation) }
+    dependencyQueue.waitUntilAllOperationsAreFinished()
     other.waitUntilAllOperationsAreFinished()
     #expect(journal.entries == Array(0..<2000))
   }
@@ -372,11 +372,11 @@ import Testing
 
   @Test func itTellsWhenItIsEmpty() throws {
     let journal = Journal<String>()
-    feeder.whenEmpty(on: .global()) { journal.add("empty from the beginning") }
+    dependencyQueue.whenEmpty(on: .global()) { journal.add("empty from the beginning") }
     #expect(eventually { journal.count == 1 })
     let operation = ManualOperation()
-    try feeder.add(operation)
-    feeder.whenEmpty(on: .global()) { journal.add("empty again") }
+    try dependencyQueue.add(operation)
+    dependencyQueue.whenEmpty(on: .global()) { journal.add("empty again") }
     #expect(eventually { operation.isExecuting })
     #expect(journal.count == 1)
     operation.finish()
@@ -385,46 +385,46 @@ import Testing
 
   @Test func itKeepsNeitherOperationsNorItselfAfterTheEnd() throws {
     weak var goneOperation: ManualOperation?
-    weak var goneFeeder: OperationFeeder?
+    weak var goneDependencyQueue: DependencyQueue?
     do {
-      let feeder = OperationFeeder(feeding: OperationQueue())
+      let dependencyQueue = DependencyQueue(feeding: OperationQueue())
       let operation = ManualOperation()
       let block = BlockOperation {}
       block.addDependency(operation)
-      goneFeeder = feeder
+      goneDependencyQueue = dependencyQueue
       goneOperation = operation
-      try feeder.add([operation, block])
+      try dependencyQueue.add([operation, block])
       #expect(eventually { operation.isExecuting })
       operation.finish()
-      feeder.waitUntilAllOperationsAreFinished()
+      dependencyQueue.waitUntilAllOperationsAreFinished()
     }
-    #expect(eventually { goneOperation == nil && goneFeeder == nil })
+    #expect(eventually { goneOperation == nil && goneDependencyQueue == nil })
   }
 
   @Test func anOperationIsAddedOnce() async {
     await #expect(processExitsWith: .failure) {
-      let feeder = OperationFeeder(feeding: OperationQueue())
+      let dependencyQueue = DependencyQueue(feeding: OperationQueue())
       let operation = ManualOperation()
-      try feeder.add(operation)
-      try feeder.add(operation)
+      try dependencyQueue.add(operation)
+      try dependencyQueue.add(operation)
     }
   }
 }
 
-extension OperationFeederTests {
-  @Test func theOperationsOfAFeederAreThoseThatHaveNotFinished() throws {
-    let feeder = OperationFeeder(feeding: OperationQueue())
+extension DependencyQueueTests {
+  @Test func theOperationsOfADependencyQueueAreThoseThatHaveNotFinished() throws {
+    let dependencyQueue = DependencyQueue(feeding: OperationQueue())
     let first = ManualOperation()
     let second = ManualOperation()
     let foreign = BlockOperation {}
     second.addDependency(first)
     foreign.addDependency(second)
-    try feeder.add([first, second, foreign])
-    #expect(Set(feeder.operations) == [first, second, foreign])
+    try dependencyQueue.add([first, second, foreign])
+    #expect(Set(dependencyQueue.operations) == [first, second, foreign])
     #expect(eventually { first.isExecuting })
     first.finish()
-    #expect(eventually { Set(feeder.operations) == [second, foreign] && second.isExecuting })
+    #expect(eventually { Set(dependencyQueue.operations) == [second, foreign] && second.isExecuting })
     second.finish()
-    #expect(eventually { feeder.operations.isEmpty })
+    #expect(eventually { dependencyQueue.operations.isEmpty })
   }
 }

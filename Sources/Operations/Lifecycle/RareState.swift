@@ -3,7 +3,7 @@ import Foundation
 /// The state that only some operations have: errors, conditions, a time limit, handlers of the end.
 ///
 /// Created when it is first needed, so that an operation without any of these pays nothing.
-final class SideState: @unchecked Sendable {
+final class RareState: @unchecked Sendable {
   // Safe: `gate` and `request` are accessed only under the dependency graph's lock, the rest is behind its own lock.
 
   struct Errors {
@@ -158,7 +158,7 @@ final class SideState: @unchecked Sendable {
 
   // MARK: Home
 
-  /// Records that the operation is in a queue or a feeder; true for the first call.
+  /// Records that the operation is in a queue or a dependency queue; true for the first call.
   func attach(to queue: OperationQueue) -> Bool {
     contents.withLock { contents in
       contents.queue = queue
@@ -176,7 +176,8 @@ final class SideState: @unchecked Sendable {
     }
   }
 
-  /// The queue that the operation is in, if a feeder or a queue of this library has set it: Foundation's own does not.
+  /// The queue that the operation is in, if a dependency queue or a queue of this library has set it: Foundation's own
+  /// does not.
   var queue: OperationQueue? { contents.withLock(\.queue) }
 
   /// The queue that has started the operation, of any class.

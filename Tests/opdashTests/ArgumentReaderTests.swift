@@ -8,8 +8,8 @@ import Testing
 @testable import opdash
 
 /// The list of `opdash each` while it arrives.
-struct ArgumentFeederTests {
-  /// What a feeder has added, and the writer of its list.
+struct ArgumentReaderTests {
+  /// What a dependency queue has added, and the writer of its list.
   private final class Run: @unchecked Sendable {
     // Safe: only the descriptors are no values of a lock, and they never change.
     let reader: Int32
@@ -20,7 +20,7 @@ struct ArgumentFeederTests {
     init() {
       var ends: [Int32] = [-1, -1]
       _ = pipe(&ends)
-      // A child of another test would keep the end of the input from the feeder.
+      // A child of another test would keep the end of the input from the dependency queue.
       for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       (reader, writer) = (ends[0], ends[1])
     }
@@ -41,16 +41,16 @@ struct ArgumentFeederTests {
       #expect(bytes.withUnsafeBytes { Foundation.write(writer, $0.baseAddress, $0.count) } == bytes.count)
     }
 
-    func feeder(
+    func dependencyQueue(
       _ request: EachRequest = EachRequest(command: "true"), ahead: Int = 4, endsWithFailure: Bool = false,
       reads descriptor: Int32? = nil
-    ) throws -> ArgumentFeeder {
-      let feeder = ArgumentFeeder(
+    ) throws -> ArgumentReader {
+      let dependencyQueue = ArgumentReader(
         descriptor ?? reader, try EachJobs(request), ahead: ahead, endsWithFailure: endsWithFailure,
         add: { jobs in self.state.withLock { $0.jobs += jobs } }, end: { self.state.withLock { $0.ends += 1 } })
-      feeder.watch(feed)
-      feeder.start()
-      return feeder
+      dependencyQueue.watch(feed)
+      dependencyQueue.start()
+      return dependencyQueue
     }
 
     /// The end of the list.
@@ -74,7 +74,7 @@ struct ArgumentFeederTests {
   }
 
   @Test func aJobIsAddedWhenItsArgumentIsComplete() throws {
-    let feeder = try run.feeder()
+    let dependencyQueue = try run.dependencyQueue()
     run.write("a\nb")
     #expect(eventually { run.names == ["a"] })
     run.write("c\n")
@@ -84,21 +84,21 @@ struct ArgumentFeederTests {
     run.end()
     #expect(eventually { run.ends == 1 })
     #expect(run.names == ["a", "bc", "end"])
-    withExtendedLifetime(feeder) {}
+    withExtendedLifetime(dependencyQueue) {}
   }
 
   @Test func aJobOfSeveralArgumentsWaitsForThemOrTheEnd() throws {
-    let feeder = try run.feeder(EachRequest(command: "true", perJob: 2))
+    let dependencyQueue = try run.dependencyQueue(EachRequest(command: "true", perJob: 2))
     run.write("a\nb\nc\n")
     #expect(eventually { run.names == ["a +1"] })
     run.end()
     #expect(eventually { run.ends == 1 })
     #expect(run.names == ["a +1", "c"])
-    withExtendedLifetime(feeder) {}
+    withExtendedLifetime(dependencyQueue) {}
   }
 
   @Test func noMoreJobsAreAddedThanMayWait() throws {
-    let feeder = try run.feeder(ahead: 4)
+    let dependencyQueue = try run.dependencyQueue(ahead: 4)
     run.feed.begin(100)
     run.write((0..<20).map { "\($0)\n" }.joined())
     #expect(eventually { run.names.count == 4 })
@@ -112,11 +112,11 @@ struct ArgumentFeederTests {
     run.end()
     #expect(eventually { run.ends == 1 })
     #expect(run.names == (0..<20).map { "\($0)" })
-    withExtendedLifetime(feeder) {}
+    withExtendedLifetime(dependencyQueue) {}
   }
 
   @Test func aStopOfTheRunEndsTheReading() throws {
-    let feeder = try run.feeder(ahead: 2)
+    let dependencyQueue = try run.dependencyQueue(ahead: 2)
     run.feed.begin(2)
     run.write("a\nb\nc\nd\n")
     #expect(eventually { run.names.count == 2 })
@@ -124,13 +124,13 @@ struct ArgumentFeederTests {
     #expect(eventually { run.ends == 1 })
     start(0)
     #expect(run.names == ["a", "b"])
-    withExtendedLifetime(feeder) {}
+    withExtendedLifetime(dependencyQueue) {}
   }
 
   @Test func anEndlessListIsReadNoFurtherThanItsJobsMayWait() throws {
     let flags = fcntl(run.writer, F_GETFL)
     _ = fcntl(run.writer, F_SETFL, flags | O_NONBLOCK)
-    let feeder = try run.feeder(ahead: 10)
+    let dependencyQueue = try run.dependencyQueue(ahead: 10)
     let piece = [UInt8]("y\n".utf8)
     var written = 0
     // Until the pipe is full and stays so: what was read of it is one piece at most.
@@ -144,12 +144,12 @@ struct ArgumentFeederTests {
     }
     #expect(isFull)
     #expect(written <= 4 << 16, "\(written) bytes")
-    feeder.stop()
+    dependencyQueue.stop()
     #expect(eventually { run.ends == 1 })
   }
 
   @Test func aStopEndsAListWhoseWriterIsSilent() throws {
-    let feeder = try run.feeder()
+    let dependencyQueue = try run.dependencyQueue()
     run.feed.begin(0)
     run.write("a\n")
     #expect(eventually { run.names == ["a"] })
@@ -159,11 +159,11 @@ struct ArgumentFeederTests {
     run.write("b\n")
     run.end()
     #expect(run.names == ["a"] && run.ends == 1)
-    withExtendedLifetime(feeder) {}
+    withExtendedLifetime(dependencyQueue) {}
   }
 
   @Test(arguments: [false, true]) func aFailureEndsTheListWhereThePolicySaysSo(_ endsWithFailure: Bool) throws {
-    let feeder = try run.feeder(endsWithFailure: endsWithFailure)
+    let dependencyQueue = try run.dependencyQueue(endsWithFailure: endsWithFailure)
     run.feed.begin(2)
     run.write("a\n")
     #expect(eventually { run.names == ["a"] })
@@ -176,36 +176,36 @@ struct ArgumentFeederTests {
     run.end()
     #expect(eventually { run.ends == 1 })
     #expect(run.names == (endsWithFailure ? ["a", "b"] : ["a", "b", "c"]))
-    withExtendedLifetime(feeder) {}
+    withExtendedLifetime(dependencyQueue) {}
   }
 
   @Test func aListThatCannotBeReadAnyMoreAddsAJobThatFails() throws {
-    let feeder = try run.feeder(reads: -1)
+    let dependencyQueue = try run.dependencyQueue(reads: -1)
     #expect(eventually { run.ends == 1 })
     #expect(run.names == ["standard input"])
     #expect(
       run.scripts == ["echo 'opdash: can'\\''t read standard input any more: Bad file descriptor' >&2; exit 2"])
-    withExtendedLifetime(feeder) {}
+    withExtendedLifetime(dependencyQueue) {}
   }
 
   @Test func aFaultNamesTheLineAndFailsItsJobOnly() throws {
-    let feeder = try run.feeder(EachRequest(command: "echo"))
+    let dependencyQueue = try run.dependencyQueue(EachRequest(command: "echo"))
     run.write("a\n\nb\0\nc\n")
     run.end()
     #expect(eventually { run.ends == 1 })
     #expect(run.names.count == 3 && run.scripts[0] == "echo 'a'" && run.scripts[2] == "echo 'c'")
     let fault = "has a NUL byte, which no command can take: --null splits standard input there"
     #expect(run.scripts[1] == "echo 'opdash: line 3 of standard input \(fault)' >&2; exit 2")
-    withExtendedLifetime(feeder) {}
+    withExtendedLifetime(dependencyQueue) {}
   }
 
   @Test func aListThatIsNotReadyIsWaitedFor() throws {
     _ = fcntl(run.reader, F_SETFL, fcntl(run.reader, F_GETFL) | O_NONBLOCK)
-    let feeder = try run.feeder()
+    let dependencyQueue = try run.dependencyQueue()
     run.write("a\n")
     #expect(eventually { run.names == ["a"] })
     run.end()
     #expect(eventually { run.ends == 1 })
-    withExtendedLifetime(feeder) {}
+    withExtendedLifetime(dependencyQueue) {}
   }
 }
