@@ -63,13 +63,13 @@ final class RunAllocation: @unchecked Sendable {
 
   /// Creates the allocation; `tell` is called on `queue`.
   ///
-  /// In a `surrounding` allocation, `terms` have no effect; `observer` returns the observer of the run.
+  /// In a `surrounding` allocation, `clusterRequest` have no effect; `observer` returns the observer of the run.
   init(
-    _ terms: ClusterTerms?, in surrounding: SlurmJobID?, run: String, runner: any SlurmRunner,
+    _ clusterRequest: ClusterRequest?, in surrounding: SlurmJobID?, run: String, runner: any SlurmRunner,
     clock: any OperationClock, queue: DispatchQueue, observer: @escaping () -> SlurmObserver,
     tell: @escaping (Event) -> Void
   ) {
-    resources = surrounding == nil ? terms.map(SlurmResources.init) : nil
+    resources = surrounding == nil ? clusterRequest.map(SlurmResources.init) : nil
     self.surrounding = surrounding
     (self.run, self.runner, self.clock, self.queue) = (run, runner, clock, queue)
     control = StepControl(runner: runner, clock: clock)
@@ -215,12 +215,15 @@ final class RunAllocation: @unchecked Sendable {
   // MARK: Steps
 
   /// The launch of an admitted job's program as a step.
-  func step(_ launch: ProcessLaunch, _ terms: ClusterTerms, ticket: Int, node: String) -> (ProcessLaunch, Step) {
+  func step(_ launch: ProcessLaunch, _ clusterRequest: ClusterRequest, ticket: Int, node: String) -> (
+    ProcessLaunch, Step
+  ) {
     guard let id else { preconditionFailure("steps are admitted to an allocation that is held") }
     let name = "opdash/\(run)/\(ticket)"
     let own = SlurmStep(
-      name: name, node: node, cpus: terms.cpus ?? 1, memory: terms.memory == 0 ? nil : terms.memory,
-      gpus: terms.gpus ?? 0)
+      name: name, node: node, cpus: clusterRequest.cpus ?? 1,
+      memory: clusterRequest.memory == 0 ? nil : clusterRequest.memory,
+      gpus: clusterRequest.gpus ?? 0)
     // The step that this program is in has CPUs that no other step gets without overlapping.
     let overlaps = id == surrounding && SlurmAllocation.isInStep
     var program = SlurmAllocation.step(launch, own, of: id, run: run, overlaps: overlaps)
@@ -230,16 +233,18 @@ final class RunAllocation: @unchecked Sendable {
     program.grace += StepControl.patience
     let step = Step(
       allocation: id, node: node, name: name, stopSignal: SignalName.short(launch.stopSignal), grace: launch.grace,
-      note: Self.note(of: terms), control: control)
+      note: Self.note(of: clusterRequest), control: control)
     return (program, step)
   }
 
   /// A note that lists the job's settings that have no effect in a step; nil if there are none.
-  private static func note(of terms: ClusterTerms) -> String? {
+  private static func note(of clusterRequest: ClusterRequest) -> String? {
     let without: [(String, Bool)] = [
-      ("name", terms.name != nil), ("nodes", (terms.nodes ?? 1) > 1), ("time", terms.time != nil),
-      ("partition", terms.partition != nil), ("account", terms.account != nil), ("qos", terms.qos != nil),
-      ("constraint", terms.constraint != nil), ("options", !terms.options.isEmpty),
+      ("name", clusterRequest.name != nil), ("nodes", (clusterRequest.nodes ?? 1) > 1),
+      ("time", clusterRequest.time != nil),
+      ("partition", clusterRequest.partition != nil), ("account", clusterRequest.account != nil),
+      ("qos", clusterRequest.qos != nil),
+      ("constraint", clusterRequest.constraint != nil), ("options", !clusterRequest.options.isEmpty),
     ]
     let names = without.filter(\.1).map { "slurm.\($0.0)" }
     return names.isEmpty ? nil : "without effect for a step of an allocation: \(names.joined(separator: ", "))"

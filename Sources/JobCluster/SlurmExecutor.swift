@@ -24,7 +24,7 @@ package struct RunCluster: Cluster {
 
   package var hasSurroundingAllocation: Bool { surrounding != nil }
 
-  package func executor(for run: any ClusterRun, allocation: ClusterTerms?) -> any ClusterExecutor {
+  package func executor(for run: any ClusterRun, allocation: ClusterRequest?) -> any ClusterExecutor {
     SlurmExecutor(run, allocation, runner, earlier, surrounding)
   }
 }
@@ -45,7 +45,7 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
   private var earlier: [JobID: EarlierClusterJob]
   /// Whether Slurm was asked to end some of them and has not answered yet.
   private var isEndingEarlier = false
-  private let allocationTerms: ClusterTerms?
+  private let allocationRequest: ClusterRequest?
   private let surrounding: SlurmJobID?
   /// Created when it is requested.
   private var allocation: RunAllocation?
@@ -53,14 +53,14 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
   private var submissions: [JobID: Int] = [:]
 
   init(
-    _ run: any ClusterRun, _ allocationTerms: ClusterTerms?, _ runner: any SlurmRunner,
+    _ run: any ClusterRun, _ allocationRequest: ClusterRequest?, _ runner: any SlurmRunner,
     _ earlier: [JobID: EarlierClusterJob], _ surrounding: SlurmJobID?
   ) {
     self.run = run
     (id, stream, programs) = (run.id, run.stream, run.programs)
     keepsFiles = run.folder != nil
     (self.runner, self.earlier) = (runner, earlier)
-    (self.allocationTerms, self.surrounding) = (allocationTerms, surrounding)
+    (self.allocationRequest, self.surrounding) = (allocationRequest, surrounding)
   }
 
   /// The folder of the files of this run's cluster jobs.
@@ -69,7 +69,7 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
   // MARK: Attempts
 
   func execution(of request: AttemptRequest) -> Execution {
-    guard case .shell(let work) = request.job.work, let terms = work.cluster else {
+    guard case .shell(let work) = request.job.work, let clusterRequest = work.cluster else {
       preconditionFailure("a cluster executes programs")
     }
     let (admission, name) = (request.admission, request.job.name)
@@ -77,7 +77,7 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
     if let node = admission.node, earlier[admission.job] == nil, let allocation {
       var launch = programs.launch(work, of: admission, named: name)
       let step: RunAllocation.Step
-      (launch.program, step) = allocation.step(launch.program, terms, ticket: admission.ticket, node: node)
+      (launch.program, step) = allocation.step(launch.program, clusterRequest, ticket: admission.ticket, node: node)
       return execution(of: step, programs.execution(of: request, launch))
     }
     // Kept until the observer has the job: an attempt that is withdrawn earlier leaves it to the next one.
@@ -87,9 +87,9 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
     let identity = observer.identity(job: name, attempt: earlier?.number ?? submissions[admission.job] ?? 1)
     let valuesPath = observer.files.valuesPath(of: identity)
     let job = SlurmJob(
-      identity, name: name, work, terms, secrets: programs.secrets,
+      identity, name: name, work, clusterRequest, secrets: programs.secrets,
       environment: programs.variables(work, of: admission, named: name, valuesPath: valuesPath))
-    let log = SlurmOperation.LogTerms(
+    let log = SlurmOperation.LogOptions(
       file: request.log.path.map { LogFile(path: $0, limit: request.log.limit) }, keepsShort: request.log.keepsShort,
       progress: work.progress, watches: request.watches)
     var execution = Execution(
@@ -154,7 +154,7 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
     let allocation =
       allocation
       ?? RunAllocation(
-        allocationTerms, in: surrounding, run: id, runner: runner, clock: stream.clock, queue: stream.queue,
+        allocationRequest, in: surrounding, run: id, runner: runner, clock: stream.clock, queue: stream.queue,
         observer: { [unowned self] in observer(of: id, in: folder) },
         tell: { [weak self] event in
           self?.run?.withScheduler { scheduler in
@@ -250,7 +250,7 @@ extension NodeAllocator.Node {
 
 extension SlurmJob {
   init(
-    _ identity: SlurmIdentity, name: String, _ work: ShellWork, _ terms: ClusterTerms, secrets: SecretMask?,
+    _ identity: SlurmIdentity, name: String, _ work: ShellWork, _ clusterRequest: ClusterRequest, secrets: SecretMask?,
     environment: [String: String]
   ) {
     let arguments =
@@ -261,17 +261,19 @@ extension SlurmJob {
     self.init(
       identity, name: name, arguments: arguments,
       directory: work.directory ?? FileManager.default.currentDirectoryPath, environment: environment,
-      resources: SlurmResources(terms), stop: SlurmJob.Stop(signal: work.stop.signal, grace: work.stop.grace),
+      resources: SlurmResources(clusterRequest), stop: SlurmJob.Stop(signal: work.stop.signal, grace: work.stop.grace),
       secrets: secrets)
   }
 }
 
 extension SlurmResources {
-  package init(_ terms: ClusterTerms) {
+  package init(_ clusterRequest: ClusterRequest) {
     self.init(
-      name: terms.name, cpus: terms.cpus, memory: terms.memory, gpus: terms.gpus, nodes: terms.nodes, time: terms.time,
-      partition: terms.partition, account: terms.account, qos: terms.qos, constraint: terms.constraint,
-      options: terms.options)
+      name: clusterRequest.name, cpus: clusterRequest.cpus, memory: clusterRequest.memory, gpus: clusterRequest.gpus,
+      nodes: clusterRequest.nodes, time: clusterRequest.time,
+      partition: clusterRequest.partition, account: clusterRequest.account, qos: clusterRequest.qos,
+      constraint: clusterRequest.constraint,
+      options: clusterRequest.options)
   }
 }
 

@@ -62,11 +62,11 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     stream = FactStream(label: "opdash.engine", pace: .init(interval: Self.interval), clock: clock)
     scheduler = Scheduler(
       graph, journal: stream.journal,
-      terms: .init(
+      options: .init(
         seed: options.seed, canAsk: options.canAsk, approved: options.approved, leavesWork: options.leavesWork,
         hasAllocation: options.cluster?.hasSurroundingAllocation == true || graph.allocation != nil))
     gate = scheduler.gate
-    lanes = Lanes(slots: slots, clusterJobs: scheduler.terms.clusterJobs)
+    lanes = Lanes(slots: slots, clusterJobs: scheduler.options.clusterJobs)
     programs = ProcessExecutor(
       run: id, folder: folder?.path, secrets: graph.secrets, common: options.variables, clock: clock)
     transfers = TransferExecutor(secrets: programs.secrets)

@@ -24,14 +24,14 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
   private let observer: SlurmObserver
   private let mayExist: Bool
   private let check: OutputCheck?
-  private let log: LogTerms
+  private let log: LogOptions
   private let standing = Lock(Standing())
 
   /// The uses of the output besides its lines, as in a `ShellOperation`.
   ///
   /// They are a copy without secrets that replaces the file at `outputPath`, the pattern of the progress, and searches
   /// in the lines.
-  package struct LogTerms {
+  package struct LogOptions {
     var file: LogFile?
     var keepsShort: Bool
     var progress: String?
@@ -55,7 +55,7 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
   ///   - log: The uses of the output besides its lines.
   package init(
     _ job: SlurmJob, on observer: SlurmObserver, mayExist: Bool = false, check: OutputCheck? = nil,
-    log: LogTerms = LogTerms()
+    log: LogOptions = LogOptions()
   ) {
     self.job = job
     self.observer = observer

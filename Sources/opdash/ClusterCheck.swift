@@ -93,13 +93,13 @@ enum ClusterCheck {
     let nodes = nodes.map(NodeAllocator.Node.init)
     var lines: [String] = []
     for job in jobs {
-      guard let terms = job.cluster else { continue }
-      if let count = terms.nodes, count > 1 {
+      guard let clusterRequest = job.cluster else { continue }
+      if let count = clusterRequest.nodes, count > 1 {
         lines.append(
           "opdash: job \(job.name): slurm.nodes: a step of an allocation is executed on one node: delete it, or start "
             + "opdash outside of the allocation")
       }
-      let need = NodeAllocator.Request(terms)
+      let need = NodeAllocator.Request(clusterRequest)
       guard !nodes.isEmpty, known.insert(need).inserted, let fault = NodeAllocator.fault(need, in: nodes) else {
         continue
       }
@@ -109,7 +109,7 @@ enum ClusterCheck {
   }
 
   /// The most resources that a node can have in an allocation that Slurm has not granted yet.
-  private static func node(of allocation: ClusterTerms) -> AllocatedNode {
+  private static func node(of allocation: ClusterRequest) -> AllocatedNode {
     let nodes = allocation.nodes ?? 1
     return AllocatedNode(
       name: "", cpus: allocation.cpus ?? .max, memory: allocation.memory == 0 ? nil : allocation.memory,

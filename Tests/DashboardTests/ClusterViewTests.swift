@@ -8,8 +8,8 @@ import Testing
 @Suite struct ClusterViewTests {
   private func bench() -> Bench {
     var job = Job.shell("train", "./train")
-    let terms = ClusterTerms(cpus: 8, memory: 16_384, time: .seconds(7200), partition: "short")
-    job.work = .shell(ShellWork(.script("./train"), cluster: terms))
+    let clusterRequest = ClusterRequest(cpus: 8, memory: 16_384, time: .seconds(7200), partition: "short")
+    job.work = .shell(ShellWork(.script("./train"), cluster: clusterRequest))
     var run = RunBuilder([job, .shell("here")])
     run.move("train", .ready(for: .cluster(reason: nil)))
     run.move("here", .executing)

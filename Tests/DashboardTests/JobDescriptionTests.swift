@@ -77,20 +77,20 @@ import Testing
   }
 
   @Test func aClusterJobHasItsTerms() {
-    func slurm(_ terms: ClusterTerms) -> RunBuilder {
+    func slurm(_ terms: ClusterRequest) -> RunBuilder {
       RunBuilder([Job(name: "a", work: .shell(ShellWork(.script("true"), cluster: terms)))])
     }
-    #expect(part("slurm", lines(slurm(ClusterTerms()))) == ["slurm    not submitted yet"])
-    let terms = ClusterTerms(
+    #expect(part("slurm", lines(slurm(ClusterRequest()))) == ["slurm    not submitted yet"])
+    let terms = ClusterRequest(
       name: "n", cpus: 1, memory: 512, gpus: 2, nodes: 1, time: .seconds(60), partition: "p", account: "c",
       qos: "q", constraint: "x", options: ["--exclusive"])
     let text =
       "1 CPU, 512 MiB, 2 GPUs, 1 node, at most 1:00, name n, partition p, account c, qos q, constraint x, --exclusive"
     let rows = part("slurm", lines(slurm(terms)))
     #expect(rows.map { $0.dropFirst(9) }.joined(separator: " ") == text && rows[0].hasPrefix("slurm    1 CPU"))
-    let whole = slurm(ClusterTerms(memory: 0))
+    let whole = slurm(ClusterRequest(memory: 0))
     #expect(part("slurm", lines(whole)) == ["slurm    all memory of the node"])
-    var placed = slurm(ClusterTerms(cpus: 2))
+    var placed = slurm(ClusterRequest(cpus: 2))
     placed.state(.jobPlaced(JobID(0), ClusterPlace(id: "9")))
     #expect(part("slurm", lines(placed)) == ["slurm    job 9, 2 CPUs"])
   }

@@ -36,7 +36,7 @@ private final class Clustered {
   }
 }
 
-private func shell(_ name: String, _ script: String, needs: [Int] = [], cluster: ClusterTerms? = nil) -> Job {
+private func shell(_ name: String, _ script: String, needs: [Int] = [], cluster: ClusterRequest? = nil) -> Job {
   Job(
     name: name, work: .shell(ShellWork(.script(script), directory: "/tmp", cluster: cluster)),
     needs: needs.map { JobNeed(JobID($0)) })
@@ -94,7 +94,7 @@ struct ClusterRunTests {
   @Test func theOutputIsInTheLogAsIfTheJobWereHere() throws {
     let cluster = try SlurmCluster.shared.get()
     var graph = JobGraph(
-      name: "log", jobs: [shell("a", "echo one; echo $TOKEN; echo three >&2", cluster: ClusterTerms(cpus: 1))],
+      name: "log", jobs: [shell("a", "echo one; echo $TOKEN; echo three >&2", cluster: ClusterRequest(cpus: 1))],
       secrets: ["s3cr3t"])
     if case .shell(var work) = graph.jobs[0].work {
       work.environment = ["TOKEN": "s3cr3t"]
@@ -112,7 +112,7 @@ struct ClusterRunTests {
   @Test func jobsThatAreShorterThanAQueryHaveTakenTheirTime() throws {
     // A query that finds them ended would give them no time at all. Each says when it began and ended.
     let script = "read begin rest </proc/uptime; sleep 0.2; read end rest </proc/uptime; echo $begin $end"
-    let jobs = (0..<4).map { shell("j\($0)", script, needs: $0 == 0 ? [] : [$0 - 1], cluster: ClusterTerms()) }
+    let jobs = (0..<4).map { shell("j\($0)", script, needs: $0 == 0 ? [] : [$0 - 1], cluster: ClusterRequest()) }
     let run = try Clustered(JobGraph(name: "short", jobs: jobs), on: SlurmCluster.shared.get()).ended()
     for record in run.jobs {
       let lines = (0..<record.log.count).map { record.log[$0].line }.filter { $0.stream != .note }
@@ -126,7 +126,7 @@ struct ClusterRunTests {
   @Test func progressIsReadFromTheOutput() throws {
     let script = "echo 'step 1 of 4'; while [ ! -e \"$GO\" ]; do sleep 0.1; done; echo 'step 4 of 4'"
     let folder = try TemporaryFolder()
-    var job = shell("a", script, cluster: ClusterTerms())
+    var job = shell("a", script, cluster: ClusterRequest())
     if case .shell(var work) = job.work {
       work.progress = #"step (\d+) of (\d+)"#
       work.environment = ["GO": folder.file("go").path()]
@@ -141,7 +141,7 @@ struct ClusterRunTests {
   @Test func aJobThatWaitsIsHeldGoesOnAndIsCancelled() throws {
     let cluster = try SlurmCluster.shared.get()
     // A feature that no node has is refused; a begin that is far away is waited for.
-    let later = ClusterTerms(options: ["--begin=now+1hour"])
+    let later = ClusterRequest(options: ["--begin=now+1hour"])
     let run = try Clustered(
       JobGraph(name: "waits", jobs: [shell("a", "true", cluster: later), shell("b", "true", needs: [0])]), on: cluster)
     let reason = "BeginTime (its begin is later)"
@@ -165,7 +165,7 @@ struct ClusterRunTests {
   func aJobThatRunsIsPausedAndEnded(byKill: Bool) throws {
     let cluster = try SlurmCluster.shared.get()
     let script = "while :; do echo tick; sleep 0.2; done"
-    let run = try Clustered(JobGraph(name: "runs", jobs: [shell("a", script, cluster: ClusterTerms())]), on: cluster)
+    let run = try Clustered(JobGraph(name: "runs", jobs: [shell("a", script, cluster: ClusterRequest())]), on: cluster)
     run.wait(for: 0) { $0.state == .executing && !$0.log.isEmpty }
     #expect(run.queue.run.counts.usedSlots == 0)
     #expect(cluster.squeue(run.queue.run.jobs[0].place).hasPrefix("RUNNING"))
@@ -199,7 +199,7 @@ struct ClusterRunTests {
     #expect(eventually { FileManager.default.fileExists(atPath: marks) })
     let values = observer.files.valuesPath(of: identity)
     try Data("V=1\n".utf8).write(to: URL(fileURLWithPath: values))
-    let graph = JobGraph(name: "later", jobs: [shell("a", script, cluster: ClusterTerms())])
+    let graph = JobGraph(name: "later", jobs: [shell("a", script, cluster: ClusterRequest())])
     var options = JobQueueOptions(slots: 1)
     options.cluster = RunCluster(
       cluster.runner, earlier: [JobID(0): EarlierClusterJob(run: "earlier", folder: jobs, number: 2)])
@@ -253,7 +253,7 @@ private final class LeftJob {
 
   /// The same job in a later run, which follows it.
   func follower(_ change: (inout Job) -> Void) throws -> JobQueue {
-    var job = shell("a", script, cluster: ClusterTerms())
+    var job = shell("a", script, cluster: ClusterRequest())
     change(&job)
     var options = JobQueueOptions(slots: 1)
     let jobs = EarlierClusterJob.folder(inRun: folder.url.path())

@@ -92,12 +92,14 @@ private final class Rig: @unchecked Sendable {
   private let allocation: RunAllocation
   private let told = Lock<[String]>([])
 
-  init(_ terms: ClusterTerms? = nil, in surrounding: SlurmJobID? = SlurmJobID(7), folder: TemporaryFolder? = nil) {
+  init(
+    _ clusterRequest: ClusterRequest? = nil, in surrounding: SlurmJobID? = SlurmJobID(7), folder: TemporaryFolder? = nil
+  ) {
     let (slurm, clock, told) = (slurm, clock, told)
     let path = folder?.file("jobs").path() ?? "/"
     let observer = SlurmObserver(run: "r", folder: path, runner: slurm, clock: clock)
     allocation = RunAllocation(
-      terms, in: surrounding, run: "r", runner: slurm, clock: clock, queue: queue, observer: { observer },
+      clusterRequest, in: surrounding, run: "r", runner: slurm, clock: clock, queue: queue, observer: { observer },
       tell: { event in told.withLock { $0.append(Self.words(event)) } })
   }
 
@@ -275,36 +277,36 @@ private final class Rig: @unchecked Sendable {
   // MARK: Steps
 
   private func step(
-    _ terms: ClusterTerms, _ launch: ProcessLaunch = ProcessLaunch(["make", "all"])
+    _ clusterRequest: ClusterRequest, _ launch: ProcessLaunch = ProcessLaunch(["make", "all"])
   ) -> (launch: ProcessLaunch, step: RunAllocation.Step) {
     rig.slurm.change { $0.nodes = Self.line }
     rig.perform { $0.request() }
-    return rig.perform { $0.step(launch, terms, ticket: 3, node: "n2") }
+    return rig.perform { $0.step(launch, clusterRequest, ticket: 3, node: "n2") }
   }
 
   @Test func aStepHasWhatItsJobAsksFor() {
-    let modest = step(ClusterTerms()).launch.arguments
+    let modest = step(ClusterRequest()).launch.arguments
     for word in [
       "--jobid=7", "--job-name=opdash/r/3", "--nodelist=n2", "--cpus-per-task=1", "--mem=0", "--gres=none",
     ] { #expect(modest.contains(word), "\(word)") }
     #expect(modest.suffix(2) == ["make", "all"])
-    let greedy = step(ClusterTerms(cpus: 4, memory: 100, gpus: 2)).launch.arguments
+    let greedy = step(ClusterRequest(cpus: 4, memory: 100, gpus: 2)).launch.arguments
     for word in ["--cpus-per-task=4", "--mem=100M", "--gpus=2"] { #expect(greedy.contains(word), "\(word)") }
   }
 
   @Test func aStepIsStoppedThroughSlurmWhileItsProgramWaits() {
     let own = ProcessLaunch(["a"], stopSignal: SIGINT, grace: .seconds(4))
-    let (launch, step) = step(ClusterTerms(), own)
+    let (launch, step) = step(ClusterRequest(), own)
     #expect(launch.stopSignal == SIGCONT && launch.grace == .seconds(4) + StepControl.patience)
     #expect(step.stopSignal == "INT" && step.grace == .seconds(4))
     #expect(step.allocation == SlurmJobID(7) && step.node == "n2" && step.name == "opdash/r/3")
   }
 
   @Test func whatAStepCannotHaveIsNoted() {
-    #expect(step(ClusterTerms(cpus: 4, memory: 100, gpus: 2, nodes: 1)).step.note == nil)
+    #expect(step(ClusterRequest(cpus: 4, memory: 100, gpus: 2, nodes: 1)).step.note == nil)
     #expect(
-      step(ClusterTerms(nodes: 2)).step.note == "without effect for a step of an allocation: slurm.nodes")
-    let all = ClusterTerms(
+      step(ClusterRequest(nodes: 2)).step.note == "without effect for a step of an allocation: slurm.nodes")
+    let all = ClusterRequest(
       nodes: 2, time: .seconds(60), partition: "p", account: "a", qos: "q", constraint: "c", options: ["-x"])
     #expect(
       step(all).step.note == "without effect for a step of an allocation: slurm.nodes, slurm.time, slurm.partition, "
@@ -315,7 +317,7 @@ private final class Rig: @unchecked Sendable {
 
   @Test func anAllocationThatIsRequeuedHasEnded() throws {
     let folder = try TemporaryFolder()
-    let rig = Rig(ClusterTerms(nodes: 2), in: nil, folder: folder)
+    let rig = Rig(ClusterRequest(nodes: 2), in: nil, folder: folder)
     rig.slurm.change { state in
       state.nodes = Self.line
       state.jobs[7] = "RUNNING\u{1F}None\u{1F}n[1-2]"
@@ -332,7 +334,7 @@ private final class Rig: @unchecked Sendable {
 
   @Test func theRunsOwnAllocationIsAskedForAndReleased() throws {
     let folder = try TemporaryFolder()
-    let rig = Rig(ClusterTerms(nodes: 2), in: nil, folder: folder)
+    let rig = Rig(ClusterRequest(nodes: 2), in: nil, folder: folder)
     rig.slurm.change { state in
       state.nodes = Self.line
       state.jobs[7] = "PENDING\u{1F}Resources\u{1F}"

@@ -55,15 +55,15 @@ private final class NoRun: ClusterRun {
     let admission = Admission(ticket: 1, job: JobID(4), attempt: 2, priority: .normal)
     let identity = SlurmIdentity(run: "r", job: "build", attempt: 2)
     let valuesPath = SlurmFiles(folder: "/shared").valuesPath(of: identity)
-    func job(_ work: ShellWork, _ terms: ClusterTerms) -> SlurmJob {
+    func job(_ work: ShellWork, _ clusterRequest: ClusterRequest) -> SlurmJob {
       SlurmJob(
-        identity, name: "build", work, terms, secrets: programs.secrets,
+        identity, name: "build", work, clusterRequest, secrets: programs.secrets,
         environment: programs.variables(work, of: admission, named: "build", valuesPath: valuesPath))
     }
     #expect(valuesPath == "/shared/build.2.values")
     let launched = job(
       ShellWork(.script("make"), directory: "/src", environment: ["A": "1"]),
-      ClusterTerms(
+      ClusterRequest(
         name: "n", cpus: 1, memory: 2, gpus: 3, nodes: 4, time: .seconds(5), partition: "p", account: "a", qos: "q",
         constraint: "c", options: ["--exclusive"]))
     #expect(launched.identity == identity)
@@ -82,7 +82,7 @@ private final class NoRun: ClusterRun {
           qos: "q", constraint: "c", options: ["--exclusive"]))
     #expect(launched.stop == SlurmJob.Stop())
     #expect(launched.secrets?.masked("s3cret") == "***")
-    let plain = job(ShellWork(.argv(["make", "x"])), ClusterTerms())
+    let plain = job(ShellWork(.argv(["make", "x"])), ClusterRequest())
     #expect(plain.arguments == ["make", "x"])
     #expect(plain.directory == FileManager.default.currentDirectoryPath)
   }

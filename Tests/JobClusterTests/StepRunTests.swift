@@ -19,7 +19,7 @@ private final class Stepped {
   private let subscription: JobSubscription
 
   init(
-    _ jobs: [Job], _ allocation: ClusterTerms? = ClusterTerms(cpus: 2, nodes: 2), in surrounding: SlurmJobID? = nil,
+    _ jobs: [Job], _ allocation: ClusterRequest? = ClusterRequest(cpus: 2, nodes: 2), in surrounding: SlurmJobID? = nil,
     secrets: Set<String> = [], on cluster: SlurmCluster? = nil
   ) throws {
     let cluster = try cluster ?? ownCluster.get()
@@ -79,10 +79,11 @@ private final class Stepped {
 }
 
 private func step(
-  _ name: String, _ script: String, needs: [Int] = [], _ terms: ClusterTerms = ClusterTerms()
+  _ name: String, _ script: String, needs: [Int] = [], _ clusterRequest: ClusterRequest = ClusterRequest()
 ) -> Job {
   Job(
-    name: name, work: .shell(ShellWork(.script(script), cluster: terms)), needs: needs.map { JobNeed(JobID($0)) })
+    name: name, work: .shell(ShellWork(.script(script), cluster: clusterRequest)),
+    needs: needs.map { JobNeed(JobID($0)) })
 }
 
 private func lines(_ record: JobModel.JobRecord) -> [String] {
@@ -96,7 +97,7 @@ struct StepRunTests {
     // The first two wait for each other, and so are there at once.
     let script = "echo x >>begun; until [ $(grep -c x begun) -ge 2 ]; do sleep 0.05; done"
     var jobs = (0..<16).map { step("job\($0)", "echo \"$OPDASH_JOB $SLURM_JOB_ID\"; \(script)") }
-    jobs.append(step("value", "echo \"N=$OPDASH_JOB\" >> \"$OPDASH_OUTPUT\"; echo $TOKEN", ClusterTerms(cpus: 2)))
+    jobs.append(step("value", "echo \"N=$OPDASH_JOB\" >> \"$OPDASH_OUTPUT\"; echo $TOKEN", ClusterRequest(cpus: 2)))
     if case .shell(var work) = jobs[16].work {
       work.environment = ["TOKEN": "s3cr3t"]
       jobs[16].work = .shell(work)
@@ -193,7 +194,7 @@ struct StepRunTests {
 
   @Test func theLossOfANodeIsTheFailureOfWhatExecutedAndCanBeRetried() throws {
     var jobs = ["a", "b"].map {
-      step($0, "echo x >>begun.$OPDASH_JOB; [ $OPDASH_ATTEMPT = 2 ] || sleep 612", ClusterTerms(cpus: 2))
+      step($0, "echo x >>begun.$OPDASH_JOB; [ $OPDASH_ATTEMPT = 2 ] || sleep 612", ClusterRequest(cpus: 2))
     }
     jobs[1].retry = RetryPolicy(max: 1, initial: .milliseconds(10), only: [.nodeFailure])
     // The controller misses a node after this time.
@@ -220,7 +221,7 @@ struct StepRunTests {
   }
 
   @Test func aRefusedAllocationIsTheFailureOfTheJobsThatWait() throws {
-    let run = try Stepped([step("a", "true"), step("b", "true")], ClusterTerms(partition: "none")).ended()
+    let run = try Stepped([step("a", "true"), step("b", "true")], ClusterRequest(partition: "none")).ended()
     for record in run.jobs {
       guard case .failed(let failure, _) = record.state else {
         Issue.record("it is \(record.state)")
@@ -259,9 +260,9 @@ struct StepRunTests {
     #expect(
       eventually { (try? cluster.call("squeue", "-h", "-j", id.description, "-o", "%T")) == "RUNNING\n" })
     let before = cluster.states().count
-    let jobs = (0..<4).map { step("job\($0)", "echo $SLURM_JOB_ID", ClusterTerms(partition: "elsewhere")) }
+    let jobs = (0..<4).map { step("job\($0)", "echo $SLURM_JOB_ID", ClusterRequest(partition: "elsewhere")) }
     // What the file asks for does not count here.
-    let stepped = try Stepped(jobs, ClusterTerms(nodes: 2), in: id)
+    let stepped = try Stepped(jobs, ClusterRequest(nodes: 2), in: id)
     let run = stepped.ended()
     #expect(run.counts.succeeded == 4)
     #expect(lines(run.jobs[3]) == [id.description])

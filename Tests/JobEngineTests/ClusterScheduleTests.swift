@@ -4,7 +4,7 @@ import Testing
 @testable import JobEngine
 
 private func onCluster(_ job: inout Job) {
-  job.work = .shell(ShellWork(.script("true"), cluster: ClusterTerms()))
+  job.work = .shell(ShellWork(.script("true"), cluster: ClusterRequest()))
 }
 
 /// Jobs of a cluster in the schedule, beside those of this machine.
@@ -192,7 +192,7 @@ private func onCluster(_ job: inout Job) {
 
   @Test func aStepThatHasWaitedForAPoolKeepsItsPlaceAmongTheSteps() throws {
     let jobs = graph(["a": [], "wide": [], "b": [], "c": [], "d": [], "e": [], "f": []], pools: ["p": 1]) { job in
-      job.work = .shell(ShellWork(.script("true"), cluster: ClusterTerms(cpus: job.name == "wide" ? 2 : 1)))
+      job.work = .shell(ShellWork(.script("true"), cluster: ClusterRequest(cpus: job.name == "wide" ? 2 : 1)))
       if ["a", "wide"].contains(job.name) { job.uses = ["p": 1] }
     }
     var bench = Bench(jobs, slots: 1, hasAllocation: true)

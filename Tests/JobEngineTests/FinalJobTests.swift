@@ -31,7 +31,7 @@ import Testing
       job.finally = ["thanks": .ok, "page": .failed, "clean": .always][job.name]
     }
     graph.slots = 4
-    var scheduler = Scheduler(graph, journal: RunJournal(), terms: .init(leavesWork: true))
+    var scheduler = Scheduler(graph, journal: RunJournal(), options: .init(leavesWork: true))
     scheduler.start(runStart(graph, slots: 4))
     scheduler.attemptStarted(ticket: 0, pid: nil)
     scheduler.attemptEnded(ticket: 0, fails ? .failed(JobFailure(.exit(1), "exit 1")) : .succeeded)

@@ -9,7 +9,7 @@ import Testing
   ]
 
   private func need(_ cpus: Int? = nil, memory: Int? = nil, gpus: Int? = nil) -> NodeAllocator.Request {
-    NodeAllocator.Request(ClusterTerms(cpus: cpus, memory: memory, gpus: gpus))
+    NodeAllocator.Request(ClusterRequest(cpus: cpus, memory: memory, gpus: gpus))
   }
 
   private func held() -> NodeAllocator {

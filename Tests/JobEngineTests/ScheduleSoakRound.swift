@@ -88,7 +88,7 @@ struct ScheduleSoakRound {
     var random = SplitMix(seed: seed)
     graph = JobGraph.soak(jobs, &random)
     ending = Ending.allCases.randomElement(using: &random) ?? .stop
-    scheduler = Scheduler(graph, journal: journal, terms: .init(seed: seed))
+    scheduler = Scheduler(graph, journal: journal, options: .init(seed: seed))
     finalStates = Array(repeating: 0, count: jobs)
     begun = finalStates
     self.random = random

@@ -26,7 +26,7 @@ struct Bench {
     self.slots = slots
     scheduler = Scheduler(
       graph, journal: journal,
-      terms: .init(seed: 1, canAsk: canAsk, clusterJobs: clusterJobs, hasAllocation: hasAllocation))
+      options: .init(seed: 1, canAsk: canAsk, clusterJobs: clusterJobs, hasAllocation: hasAllocation))
   }
 
   mutating func start(

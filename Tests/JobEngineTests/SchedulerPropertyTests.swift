@@ -61,7 +61,7 @@ private struct Trial {
     self.isRecorded = isRecorded
     var random = SplitMix(seed: seed)
     graph = JobGraph.random(&random)
-    scheduler = Scheduler(graph, journal: journal, terms: .init(seed: seed))
+    scheduler = Scheduler(graph, journal: journal, options: .init(seed: seed))
     retries = Array(repeating: 0, count: graph.jobs.count)
     self.random = random
   }

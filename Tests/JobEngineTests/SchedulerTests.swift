@@ -222,7 +222,7 @@ private let broken = JobFailure(.exit(1), "exit 1")
 
   @Test func aCancelThatCrossesTheStartReachesTheAttempt() throws {
     let (graph, journal) = (graph(["a": []]), RunJournal())
-    var scheduler = Scheduler(graph, journal: journal, terms: .init(seed: 1))
+    var scheduler = Scheduler(graph, journal: journal, options: .init(seed: 1))
     scheduler.start(runStart(graph, slots: 1))
     _ = scheduler.takeActions()
     scheduler.handle(.cancel([JobID(0)], by: .person))
@@ -381,7 +381,7 @@ private let broken = JobFailure(.exit(1), "exit 1")
         Job(name: "\(index)", work: .simulate(SimulatedWork()), needs: needs(index).map { JobNeed(JobID($0)) })
       }
       let graph = JobGraph(name: name, jobs: jobs)
-      var scheduler = Scheduler(graph, journal: RunJournal(), terms: .init(seed: 1))
+      var scheduler = Scheduler(graph, journal: RunJournal(), options: .init(seed: 1))
       scheduler.start(runStart(graph, slots: slots))
       var open: [Int] = []
       var done = 0

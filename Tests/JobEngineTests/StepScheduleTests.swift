@@ -4,7 +4,7 @@ import Testing
 @testable import JobEngine
 
 private func step(_ job: inout Job, cpus: Int? = nil) {
-  job.work = .shell(ShellWork(.script("true"), cluster: ClusterTerms(cpus: cpus)))
+  job.work = .shell(ShellWork(.script("true"), cluster: ClusterRequest(cpus: cpus)))
 }
 
 private func steps(
@@ -69,11 +69,11 @@ private let lost = JobFailure(.nodeFailure, "lost its node n1")
     var room = NodeAllocator()
     room.request()
     room.hold([NodeAllocator.Node(name: "n1", cpus: 8, memory: 1000, gpus: 1), NodeAllocator.Node(name: "n2", cpus: 8)])
-    let need = NodeAllocator.Request(ClusterTerms(cpus: 1, memory: 600, gpus: 1))
+    let need = NodeAllocator.Request(ClusterRequest(cpus: 1, memory: 600, gpus: 1))
     #expect(room.take(need, for: JobID(0)) == "n1")
     #expect(!room.fits(need))
     // Where memory is not shared out it does not count.
-    #expect(room.take(NodeAllocator.Request(ClusterTerms(memory: 9000)), for: JobID(1)) == "n2")
+    #expect(room.take(NodeAllocator.Request(ClusterRequest(memory: 9000)), for: JobID(1)) == "n2")
     room.release(JobID(0))
     #expect(room.take(need, for: JobID(2)) == "n1")
   }

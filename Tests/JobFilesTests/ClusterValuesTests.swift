@@ -14,13 +14,13 @@ struct ClusterValuesTests {
   @Test func aJobIsExecutedHereUnlessItSaysOtherwise() throws {
     #expect(try work("").engine == .local)
     #expect(try work("on: local").cluster == nil)
-    #expect(try work("on: slurm").cluster == ClusterTerms())
+    #expect(try work("on: slurm").cluster == ClusterRequest())
     #expect(try work("slurm: { cpus: 2 }").cluster == nil)
-    #expect(try work("slurm: { cpus: 2 }").terms == ClusterTerms(cpus: 2))
+    #expect(try work("slurm: { cpus: 2 }").clusterRequest == ClusterRequest(cpus: 2))
   }
 
   @Test func everyTermIsRead() throws {
-    let terms = try work(
+    let clusterRequest = try work(
       """
       on: slurm
       slurm:
@@ -38,8 +38,8 @@ struct ClusterValuesTests {
       """
     ).cluster
     #expect(
-      terms
-        == ClusterTerms(
+      clusterRequest
+        == ClusterRequest(
           name: "train it", cpus: 8, memory: 16 << 10, gpus: 1, nodes: 2, time: .seconds(5400),
           partition: "short,long", account: "lab", qos: "low", constraint: "fast&ssd",
           options: ["--exclusive", "--gres=gpu:a100:2"]))
@@ -55,8 +55,8 @@ struct ClusterValuesTests {
 
   @Test func optionsReplaceThoseOfTheFile() throws {
     let head = "on: slurm\nslurm: { options: [--exclusive] }"
-    #expect(try work("slurm: { options: [--nice] }", head: head).terms.options == ["--nice"])
-    #expect(try work("slurm: { options: [] }", head: head).terms.options == ["--exclusive"])
+    #expect(try work("slurm: { options: [--nice] }", head: head).clusterRequest.options == ["--nice"])
+    #expect(try work("slurm: { options: [] }", head: head).clusterRequest.options == ["--exclusive"])
   }
 
   @Test func termsComeFromTheJobThenTheDefaultsThenTheFile() throws {
@@ -67,10 +67,10 @@ struct ClusterValuesTests {
       """
     #expect(
       try work("slurm: { memory: 4G }", head: head).cluster
-        == ClusterTerms(
+        == ClusterRequest(
           cpus: 2, memory: 4096, time: .seconds(7200), partition: "short", options: ["--exclusive"]))
     #expect(try work("on: local", head: head).cluster == nil)
-    #expect(try work("", head: "defaults: { on: slurm }").cluster == ClusterTerms())
+    #expect(try work("", head: "defaults: { on: slurm }").cluster == ClusterRequest())
   }
 
   @Test func whatCannotLeaveTheMachineStays() throws {
@@ -97,7 +97,7 @@ struct ClusterValuesTests {
 
   @Test func theCommandLineDecidesForAllJobs() throws {
     let graph = try graph("jobs: { a: { run: ls, slurm: { cpus: 2 } }, b: { run: ls, service: true } }")
-    #expect(graph.executed(by: .slurm).jobs.map(\.cluster) == [ClusterTerms(cpus: 2), nil])
+    #expect(graph.executed(by: .slurm).jobs.map(\.cluster) == [ClusterRequest(cpus: 2), nil])
   }
 
   @Test func theCausesOfAClusterCanBeRetried() throws {
@@ -161,11 +161,11 @@ struct ClusterValuesTests {
     let read = try graph(head + "\njobs: { a: { on: slurm, slurm: { memory: 1G }, run: ls } }")
     #expect(
       read.allocation
-        == ClusterTerms(cpus: 4, memory: 8192, gpus: 1, nodes: 2, time: .seconds(3600), partition: "short"))
-    #expect(read.jobs[0].cluster == ClusterTerms(cpus: 1, memory: 1024))
+        == ClusterRequest(cpus: 4, memory: 8192, gpus: 1, nodes: 2, time: .seconds(3600), partition: "short"))
+    #expect(read.jobs[0].cluster == ClusterRequest(cpus: 1, memory: 1024))
     #expect(try graph("slurm: { cpus: 1 }\njobs: { a: { run: ls } }").allocation == nil)
     // One that asks for nothing is one of a single CPU.
-    #expect(try graph("slurm: { allocation: {} }\njobs: { a: { run: ls } }").allocation == ClusterTerms())
+    #expect(try graph("slurm: { allocation: {} }\njobs: { a: { run: ls } }").allocation == ClusterRequest())
   }
 
   @Test(arguments: [

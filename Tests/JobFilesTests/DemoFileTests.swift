@@ -38,8 +38,8 @@ struct DemoFileTests {
       plain.condition = job.condition.map { condition in
         JobCondition(
           "",
-          condition.alternatives.map { terms in
-            terms.map { term in
+          condition.alternatives.map { clusterRequest in
+            clusterRequest.map { term in
               JobCondition.Term(
                 written.resolved(term.left, of: job), equals: term.right.map { written.resolved($0, of: job) },
                 isNegated: term.isNegated)

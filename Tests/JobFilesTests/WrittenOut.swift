@@ -136,8 +136,8 @@ struct WrittenOut {
   }
 
   private func words(_ condition: JobCondition, of job: Job) -> String {
-    condition.alternatives.map { terms in
-      terms.map { term in
+    condition.alternatives.map { clusterRequest in
+      clusterRequest.map { term in
         let left = "'\(resolved(term.left, of: job))'"
         guard let right = term.right else { return (term.isNegated ? "!" : "") + left }
         return "\(left) \(term.isNegated ? "!=" : "==") '\(resolved(right, of: job))'"

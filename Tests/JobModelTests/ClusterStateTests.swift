@@ -10,7 +10,7 @@ import Testing
 
     init() {
       state(.runStarted(RunStart(id: "r", name: "r", slots: 1, at: Date(timeIntervalSince1970: 0), jobs: 1)))
-      state(.jobAdded(JobID(0), Job(name: "a", work: .shell(ShellWork(.script("a"), cluster: ClusterTerms())))))
+      state(.jobAdded(JobID(0), Job(name: "a", work: .shell(ShellWork(.script("a"), cluster: ClusterRequest())))))
     }
 
     mutating func state(_ fact: JobFact) { run.apply(JobEvent(seq: run.nextSeq, time: time, fact: fact)) }

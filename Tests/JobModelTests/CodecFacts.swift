@@ -74,7 +74,7 @@ extension Array where Element == JobEvent {
     let download = DownloadWork(
       url: "http://127.0.0.1/sdk", file: "/w/sdk", sha256: "abc", resume: false, existing: .number, usesServerName: true
     )
-    let terms = ClusterTerms(
+    let clusterRequest = ClusterRequest(
       name: "step", cpus: 8, memory: 16_384, gpus: 1, nodes: 2, time: .seconds(5400), partition: "short",
       account: "lab", qos: "low", constraint: "fast", options: ["--exclusive"])
     let own = OperationWork(className: "MyOperation", visibility: .whole, canPause: true, canRetry: true)
@@ -95,8 +95,8 @@ extension Array where Element == JobEvent {
       Job(name: "twin", work: .operation(OperationWork(className: "B", visibility: .wrapped)), parent: JobID(4)),
       Job(name: "after", work: .shell(ShellWork(.script("true"))), needs: [JobNeed(JobID(5))], parent: JobID(5)),
       Job(name: "", work: .shell(ShellWork(.argv([])))),
-      Job(name: "train", work: .shell(ShellWork(.script("train"), cluster: terms))),
-      Job(name: "report", work: .shell(ShellWork(.script("report"), cluster: ClusterTerms()))),
+      Job(name: "train", work: .shell(ShellWork(.script("train"), cluster: clusterRequest))),
+      Job(name: "report", work: .shell(ShellWork(.script("report"), cluster: ClusterRequest()))),
     ]
   }
 

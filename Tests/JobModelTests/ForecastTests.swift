@@ -178,7 +178,7 @@ import Testing
   }
 
   @Test func clusterJobsTakeNoSlotsAndAsManyExecuteAsDoNow() {
-    let there = JobWork.shell(ShellWork(.script("true"), cluster: ClusterTerms()))
+    let there = JobWork.shell(ShellWork(.script("true"), cluster: ClusterRequest()))
     let here = Job(name: "here", work: .shell(ShellWork(.script("true"))))
     var recorder = Recorder((0..<6).map { Job(name: "there \($0)", work: there) } + [here])
     for index in 0..<2 { recorder.move(index, to: .executing) }
@@ -312,7 +312,7 @@ import Testing
   }
 
   @Test func clusterJobsThatWaitExecuteOneByOneWhileNoneDoes() {
-    let there = JobWork.shell(ShellWork(.script("true"), cluster: ClusterTerms()))
+    let there = JobWork.shell(ShellWork(.script("true"), cluster: ClusterRequest()))
     let jobs = (0..<3).map { Job(name: "\($0)", work: there) }
     let schedule = Forecast(Recorder(jobs).run, now: .zero) { _ in .seconds(10) }.schedule(slots: 9)
     #expect(schedule.end == .seconds(30))
@@ -320,7 +320,7 @@ import Testing
   }
 
   @Test func clusterJobsAndOthersWaitForEachOther() {
-    let there = JobWork.shell(ShellWork(.script("true"), cluster: ClusterTerms()))
+    let there = JobWork.shell(ShellWork(.script("true"), cluster: ClusterRequest()))
     let jobs = [
       job("a"), Job(name: "b", work: there, needs: [JobNeed(JobID(0))]), job("c", 1), Job(name: "d", work: there),
     ]

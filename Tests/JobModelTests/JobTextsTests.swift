@@ -69,10 +69,11 @@ import Testing
 
   @Test func whatACallerAsksOfAClusterAndOfARetryIsMasked() throws {
     func job(_ text: String) -> Job {
-      let terms = ClusterTerms(
+      let clusterRequest = ClusterRequest(
         name: text, partition: text, account: text, qos: text, constraint: text, options: ["-x", text])
       return Job(
-        name: "a", work: .shell(ShellWork(.script("ls"), cluster: terms)), retry: RetryPolicy(max: 1, patterns: [text]))
+        name: "a", work: .shell(ShellWork(.script("ls"), cluster: clusterRequest)),
+        retry: RetryPolicy(max: 1, patterns: [text]))
     }
     #expect(try job("a pw").masked(by: mask) == job("a ***"))
     let waiting = JobFact.jobState(JobID(0), .ready(for: .cluster(reason: "pw")), attempt: 1, pid: nil)

@@ -53,13 +53,13 @@ import Testing
     #expect(job(ShellWork(.script("x"))).takesSlot)
     #expect(!job(ShellWork(.script("x")), parent: JobID(0)).takesSlot)
     #expect(!job(ShellWork(.script("x"), service: Service())).takesSlot)
-    #expect(!job(ShellWork(.script("x"), cluster: ClusterTerms())).takesSlot)
+    #expect(!job(ShellWork(.script("x"), cluster: ClusterRequest())).takesSlot)
     #expect(Job(name: "a", work: .simulate(SimulatedWork())).takesSlot)
   }
 
   @Test func termsAreOfInterestOnlyWhereAClusterExecutes() {
-    var work = ShellWork(.script("x"), cluster: ClusterTerms(cpus: 2))
-    #expect(work.cluster == ClusterTerms(cpus: 2))
+    var work = ShellWork(.script("x"), cluster: ClusterRequest(cpus: 2))
+    #expect(work.cluster == ClusterRequest(cpus: 2))
     work.engine = .local
     #expect(work.cluster == nil)
   }
@@ -72,10 +72,10 @@ import Testing
         Job(name: "b", work: .shell(ShellWork(.script("x"), hasTerminal: true))),
         Job(name: "c", work: .shell(ShellWork(.script("x"), service: Service()))),
         Job(name: "d", work: .upload(UploadWork(file: "f", url: "u"))),
-        Job(name: "e", work: .shell(ShellWork(.script("x"), cluster: ClusterTerms(cpus: 2)))),
+        Job(name: "e", work: .shell(ShellWork(.script("x"), cluster: ClusterRequest(cpus: 2)))),
       ])
     let there = graph.executed(by: .slurm)
-    #expect(there.jobs.map(\.cluster) == [ClusterTerms(), nil, nil, nil, ClusterTerms(cpus: 2)])
+    #expect(there.jobs.map(\.cluster) == [ClusterRequest(), nil, nil, nil, ClusterRequest(cpus: 2)])
     #expect(graph.executed(by: .local).jobs.allSatisfy { $0.cluster == nil })
     #expect(there.executed(by: .local).jobs[0] == graph.jobs[0] && there.jobs[3] == graph.jobs[3])
   }

@@ -12,9 +12,9 @@ import Testing
   }
 
   @Test func theTermsOfAClusterAreStatedOnlyForAJobOfTheCluster() throws {
-    var work = ShellWork(.script("x"), environment: ["TOKEN": "secret"], cluster: ClusterTerms(cpus: 4))
+    var work = ShellWork(.script("x"), environment: ["TOKEN": "secret"], cluster: ClusterRequest(cpus: 4))
     let there = Job(name: "a", work: .shell(work)).stated
-    #expect(there.cluster == ClusterTerms(cpus: 4))
+    #expect(there.cluster == ClusterRequest(cpus: 4))
     work.engine = .local
     #expect(Job(name: "a", work: .shell(work)).stated.work == .shell(ShellWork(.script("x"))))
   }

@@ -141,7 +141,7 @@ import Testing
 
   @Test func aFailureInTheClusterSaysWhereItWas() {
     var facts = Facts()
-    facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"), cluster: ClusterTerms())))])
+    facts.begin([Job(name: "a", work: .shell(ShellWork(.script("x"), cluster: ClusterRequest())))])
     facts.state(.jobPlaced(JobID(0), ClusterPlace(id: "12_3", nodes: "node2")))
     facts.job(0, .executing)
     facts.finish(failing: 0)

@@ -22,7 +22,7 @@ struct RunReportTextTests {
   @Test func jobsOfTheClusterAndServicesTakeNoSlots() {
     var facts = Facts()
     facts.begin([
-      Job(name: "a", work: .shell(ShellWork(.script("a"), cluster: ClusterTerms()))),
+      Job(name: "a", work: .shell(ShellWork(.script("a"), cluster: ClusterRequest()))),
       Job(name: "b", work: .shell(ShellWork(.script("b"), service: Service()))),
       Job(name: "c", work: .shell(ShellWork(.script("c")))),
     ])

@@ -54,7 +54,7 @@ import Testing
 
   @Test func anAttemptThatHadEndedBeforeItWasSeenBeganBeforeThat() throws {
     var facts = Facts()
-    facts.begin([Job(name: "a", work: .shell(ShellWork(.script("a"), cluster: ClusterTerms())))])
+    facts.begin([Job(name: "a", work: .shell(ShellWork(.script("a"), cluster: ClusterRequest())))])
     facts.job(0, .ready(for: .cluster(reason: nil)), attempt: 0)
     facts.state(.jobPlaced(JobID(0), ClusterPlace(id: "7", nodes: "n", took: .seconds(1.5))), after: .seconds(2))
     facts.job(0, .executing)
@@ -69,7 +69,8 @@ import Testing
 
   @Test func attemptsThatOverlapAreOnDifferentTracks() throws {
     var facts = Facts()
-    facts.begin(["a", "b", "c"].map { Job(name: $0, work: .shell(ShellWork(.script("x"), cluster: ClusterTerms()))) })
+    facts.begin(
+      ["a", "b", "c"].map { Job(name: $0, work: .shell(ShellWork(.script("x"), cluster: ClusterRequest()))) })
     for id in 0..<3 { facts.job(id, .ready(for: .cluster(reason: nil)), attempt: 0) }
     for (id, wait) in [2.0, 0.5, 3].enumerated() {
       facts.state(.jobPlaced(JobID(id), ClusterPlace(id: "7", nodes: "n", took: .seconds(1))), after: .seconds(wait))

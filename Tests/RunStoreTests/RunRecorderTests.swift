@@ -88,7 +88,7 @@ struct RunRecorderTests {
     recorder.start(feed)
     let at = Date(timeIntervalSince1970: 0)
     feed.post(.runStarted(RunStart(id: "1", name: "cluster", slots: 2, at: at, jobs: 1)))
-    feed.post(.jobAdded(JobID(0), Job(name: "job0", work: .shell(ShellWork(.script("a"), cluster: ClusterTerms())))))
+    feed.post(.jobAdded(JobID(0), Job(name: "job0", work: .shell(ShellWork(.script("a"), cluster: ClusterRequest())))))
     feed.post(.jobState(JobID(0), .ready(for: .cluster(reason: nil)), attempt: 0, pid: nil))
     feed.post(.jobPlaced(JobID(0), ClusterPlace(id: "7", nodes: "n", took: .seconds(1.5))), at: .seconds(3))
     feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil), at: .seconds(3))

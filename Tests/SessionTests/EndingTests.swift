@@ -51,7 +51,7 @@ import Testing
       StopText.line(.kill, feed.run)
         == "opdash: killing job3, job4, job5, job6, job7. Ctrl-C again leaves at once.")
     let cluster = FakeFeed()
-    cluster.begin([Job(name: "train", work: .shell(ShellWork(.script("x"), cluster: ClusterTerms())))])
+    cluster.begin([Job(name: "train", work: .shell(ShellWork(.script("x"), cluster: ClusterRequest())))])
     cluster.post(.jobState(JobID(0), .ready(for: .cluster(reason: "Resources")), attempt: 1, pid: nil))
     #expect(StopText.line(.terminate, cluster.run) == "opdash: stopping; still running: train. Ctrl-C again kills.")
     #expect(

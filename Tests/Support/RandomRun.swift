@@ -75,7 +75,7 @@ package struct RandomRun {
         ShellWork(
           chance(2) ? .script(text()) : .argv((0..<below(4)).map { _ in text() }), directory: chance(2) ? nil : text(),
           stop: chance(2) ? .init() : .init(signal: Int32(below(30)), grace: duration()),
-          progress: chance(2) ? nil : text(), cluster: chance(4) ? terms() : nil))
+          progress: chance(2) ? nil : text(), cluster: chance(4) ? clusterRequest() : nil))
     case 1:
       .download(
         DownloadWork(
@@ -99,8 +99,8 @@ package struct RandomRun {
     }
   }
 
-  private mutating func terms() -> ClusterTerms {
-    ClusterTerms(
+  private mutating func clusterRequest() -> ClusterRequest {
+    ClusterRequest(
       name: chance(2) ? nil : text(), cpus: chance(2) ? nil : 1 + below(64),
       memory: chance(2) ? nil : below(1 << 20),
       gpus: chance(2) ? nil : 1 + below(8), nodes: chance(2) ? nil : 1 + below(9), time: chance(2) ? nil : duration(),

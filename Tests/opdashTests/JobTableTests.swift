@@ -8,7 +8,7 @@ import Testing
 struct JobTableTests {
   @Test func aClusterJobSaysSo() {
     func job(_ name: String, _ text: String, _ needs: [JobNeed]) -> Job {
-      Job(name: name, work: .shell(ShellWork(.script(text), cluster: ClusterTerms())), needs: needs)
+      Job(name: name, work: .shell(ShellWork(.script(text), cluster: ClusterRequest())), needs: needs)
     }
     let graph = JobGraph(name: "x", jobs: [job("a", "./train", []), job("b", "true", [JobNeed(JobID(0))])])
     #expect(JobTable.list(graph) == ["a  ./train  (on slurm)", "b  true  (on slurm, needs a)"])

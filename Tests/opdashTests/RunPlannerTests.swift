@@ -12,7 +12,7 @@ import Testing
   @Test func theCommandLineDecidesWhatExecutesTheJobs() {
     world.text = "jobs: { a: { run: ls, slurm: { cpus: 2 } }, b: { download: http://h/x } }"
     world.perform("run a.yml --on slurm")
-    #expect(world.graph?.jobs.map(\.cluster) == [ClusterTerms(cpus: 2), nil])
+    #expect(world.graph?.jobs.map(\.cluster) == [ClusterRequest(cpus: 2), nil])
     #expect(world.checked == world.graph)
     let second = ProgramWorld()
     second.text = "on: slurm\njobs: { a: { run: ls } }"
@@ -21,7 +21,7 @@ import Testing
     let third = ProgramWorld()
     third.text = second.text
     third.perform("run a.yml")
-    #expect(third.graph?.jobs.map(\.cluster) == [ClusterTerms()])
+    #expect(third.graph?.jobs.map(\.cluster) == [ClusterRequest()])
   }
 
   @Test func getMakesAJobOfEachURLOnTheLineAndInTheList() throws {

@@ -135,20 +135,20 @@ struct JobDescription {
   }
 
   /// The number and nodes of a cluster job, and the resources that it asks for.
-  private static func words(_ terms: ClusterTerms, _ place: ClusterPlace?) -> String {
+  private static func words(_ request: ClusterRequest, _ place: ClusterPlace?) -> String {
     var parts: [String] = []
     if let place { parts.append("job \(place.id)" + (place.nodes.map { " on \($0)" } ?? "")) }
-    if let cpus = terms.cpus { parts.append(Format.count(cpus, "CPU")) }
-    if let memory = terms.memory { parts.append(memory == 0 ? "all memory of the node" : "\(memory) MiB") }
-    if let gpus = terms.gpus { parts.append(Format.count(gpus, "GPU")) }
-    if let nodes = terms.nodes { parts.append(Format.count(nodes, "node")) }
-    if let time = terms.time { parts.append("at most \(Format.time(time))") }
+    if let cpus = request.cpus { parts.append(Format.count(cpus, "CPU")) }
+    if let memory = request.memory { parts.append(memory == 0 ? "all memory of the node" : "\(memory) MiB") }
+    if let gpus = request.gpus { parts.append(Format.count(gpus, "GPU")) }
+    if let nodes = request.nodes { parts.append(Format.count(nodes, "node")) }
+    if let time = request.time { parts.append("at most \(Format.time(time))") }
     let texts = [
-      ("name", terms.name), ("partition", terms.partition), ("account", terms.account), ("qos", terms.qos),
-      ("constraint", terms.constraint),
+      ("name", request.name), ("partition", request.partition), ("account", request.account), ("qos", request.qos),
+      ("constraint", request.constraint),
     ]
     for case (let name, let value?) in texts { parts.append("\(name) \(value)") }
-    return parts.isEmpty ? "not submitted yet" : (parts + terms.options).joined(separator: ", ")
+    return parts.isEmpty ? "not submitted yet" : (parts + request.options).joined(separator: ", ")
   }
 
   /// The log file of the newest output; an attempt without output has no file.

@@ -26,7 +26,7 @@ package protocol Cluster: Sendable {
   /// Whether the run was started in an allocation, whose steps its cluster jobs are.
   var hasSurroundingAllocation: Bool { get }
   /// Makes the executor of a run's cluster jobs; `allocation` is the request for nodes that they share.
-  func executor(for run: any ClusterRun, allocation: ClusterTerms?) -> any ClusterExecutor
+  func executor(for run: any ClusterRun, allocation: ClusterRequest?) -> any ClusterExecutor
 }
 
 /// A run as its cluster's executor sees it; on the engine's queue.

@@ -36,8 +36,8 @@ package struct NodeAllocator {
     var memory: Int
     var gpus: Int
 
-    package init(_ terms: ClusterTerms) {
-      (cpus, memory, gpus) = (terms.cpus ?? 1, terms.memory ?? 0, terms.gpus ?? 0)
+    package init(_ request: ClusterRequest) {
+      (cpus, memory, gpus) = (request.cpus ?? 1, request.memory ?? 0, request.gpus ?? 0)
     }
   }
 

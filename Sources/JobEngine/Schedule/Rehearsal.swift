@@ -16,8 +16,8 @@ package struct Rehearsal {
     graph.slots = slots
     let journal = RunJournal()
     // Unknown facts, such as an approval or a job's value, are assumed to let most jobs run.
-    let terms = Scheduler.Terms(approved: Set(graph.jobs.indices.map { JobID($0) }), assumesValues: true)
-    var scheduler = Scheduler(graph, journal: journal, terms: terms)
+    let options = Scheduler.Options(approved: Set(graph.jobs.indices.map { JobID($0) }), assumesValues: true)
+    var scheduler = Scheduler(graph, journal: journal, options: options)
     var queued: [Admission] = []
     var executing: [Admission] = []
     scheduler.start(

@@ -65,7 +65,7 @@ extension Scheduler {
     if let entry = popClusterJob() { return entry }
     let hasSlot = admittedToSlots < run.slots + ahead
     // Steps are limited by the room of their allocation.
-    let hasPlaceInCluster = steps != nil || admittedToCluster < terms.clusterJobs
+    let hasPlaceInCluster = steps != nil || admittedToCluster < options.clusterJobs
     let (nodes, journal) = (nodes, journal)
     let parked = pools.popFitting(
       before: hasSlot ? ready.first : nil,

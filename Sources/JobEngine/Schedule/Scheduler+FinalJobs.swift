@@ -15,7 +15,7 @@ extension Scheduler {
 
   /// The conditions of `finally` jobs that match the ends of all other jobs.
   private var outcomes: Set<FinalCondition> {
-    var (hasFailed, isOK) = (false, !terms.leavesWork)
+    var (hasFailed, isOK) = (false, !options.leavesWork)
     for index in nodes.indices where graph.jobs[index].finally == nil {
       switch state(JobID(index)) {
       case .failed(_, allowed: false): hasFailed = true

@@ -44,7 +44,7 @@ extension Scheduler {
   /// Removes the first cluster job that may be admitted now.
   mutating func popClusterJob() -> ReadyJob? {
     guard steps != nil else {
-      return admittedToCluster < terms.clusterJobs ? readyClusterJobs.pop() : nil
+      return admittedToCluster < options.clusterJobs ? readyClusterJobs.pop() : nil
     }
     while let entry = readyClusterJobs.first {
       guard isCurrent(entry), case .ready(let room) = state(entry.job), room != .person, !isClosed(to: entry.job) else {
@@ -68,7 +68,7 @@ extension Scheduler {
     return nil
   }
 
-  private func need(of id: JobID) -> NodeAllocator.Request { .init(graph[id].cluster ?? ClusterTerms()) }
+  private func need(of id: JobID) -> NodeAllocator.Request { .init(graph[id].cluster ?? ClusterRequest()) }
 
   /// Whether the job is not a step, or is a step that has room.
   func hasNode(_ id: JobID) -> Bool {

@@ -9,7 +9,7 @@ import JobModel
 /// admission has a ticket, which distinguishes late events of an earlier attempt.
 package struct Scheduler {
   /// The settings of the scheduler that come neither from the graph nor from the run.
-  struct Terms {
+  struct Options {
     /// Decides the jitter of back-offs.
     var seed: UInt64 = 0
     /// Whether a user can approve jobs; otherwise jobs that ask for approval fail.
@@ -52,7 +52,7 @@ package struct Scheduler {
 
   var graph: JobGraph
   let journal: RunJournal
-  let terms: Terms
+  let options: Options
   /// The gate that each attempt passes when it starts.
   let gate = AttemptGate()
   /// True while the gate is being closed; the scheduler admits nothing then.
@@ -92,18 +92,18 @@ package struct Scheduler {
   var actions: [Action] = []
 
   /// A scheduler of `graph`, whose slots must be set, that states its decisions in `journal`.
-  init(_ graph: JobGraph, journal: RunJournal, terms: Terms = Terms()) {
+  init(_ graph: JobGraph, journal: RunJournal, options: Options = Options()) {
     self.graph = graph
     self.journal = journal
-    self.terms = terms
+    self.options = options
     let ranks = graph.schedule == .criticalPath ? CriticalPath.ranks(of: graph, slots: graph.slots ?? 1) : []
     self.ranks = ranks
     ordersByRank = ranks.contains { $0 != ranks[0] }
     pools = Pools(graph)
     ending = FinalJobs(graph)
     nodes = Array(repeating: Node(), count: graph.jobs.count)
-    random = SplitMix(seed: terms.seed)
-    steps = terms.hasAllocation ? NodeAllocator() : nil
+    random = SplitMix(seed: options.seed)
+    steps = options.hasAllocation ? NodeAllocator() : nil
   }
 
   var run: Run { _read { yield journal.run } }
@@ -482,8 +482,8 @@ package struct Scheduler {
   mutating func makeReady(_ id: JobID) {
     if !holds(graph[id].condition, of: id) { return end(id, .skipped(because: .condition)) }
     if isUnneeded(id) { return end(id, .skipped(because: .unneeded)) }
-    if graph[id].approval != nil, !nodes[id.index].isApproved, !terms.approved.contains(id) {
-      if terms.canAsk { return set(id, .ready(for: .person)) }
+    if graph[id].approval != nil, !nodes[id.index].isApproved, !options.approved.contains(id) {
+      if options.canAsk { return set(id, .ready(for: .person)) }
       return end(id, .failed(JobFailure(.approval, "needs approval, and no person can give it here"), allowed: false))
     }
     set(id, .ready(for: room(for: id)))
@@ -496,7 +496,7 @@ package struct Scheduler {
   private func holds(_ condition: JobCondition?, of id: JobID) -> Bool {
     guard let condition else { return true }
     let outputs = graph[id].outputs
-    if terms.assumesValues, !outputs.isEmpty { return true }
+    if options.assumesValues, !outputs.isEmpty { return true }
     let values = outputs.map { ($0.text, run.jobs[$0.job.index].outputs[$0.name] ?? "") }
     return condition.holds { $0.replacing(values) }
   }

@@ -42,7 +42,7 @@ struct JobPolicy {
   /// Of a transfer.
   var stall = DownloadWork.standardStall
   var engine: Engine?
-  var terms = ClusterTerms()
+  var clusterRequest = ClusterRequest()
   /// The places of the keys of `slurm`.
   var termPlaces: [String: Place] = [:]
   /// A job's value of `service`, unless that is false.

@@ -43,7 +43,7 @@ extension JobFileKeys {
     KnownKey("on", .engine, into: \.engine, "what executes it: this machine, or a cluster"),
     KnownKey("slurm", .object { slurm.form }, "the resources that it requests from Slurm, if a cluster executes it") {
       entry, _, values, policy in
-      let entries = slurm.read(entry.value, into: &policy.terms, values)
+      let entries = slurm.read(entry.value, into: &policy.clusterRequest, values)
       policy.termPlaces.merge(entries?.places ?? [:]) { $1 }
     },
   ]
@@ -77,7 +77,7 @@ extension JobFileKeys {
       KnownKey("grace", .duration, into: \.grace, "the time from the signal until it is killed; 5s by default"),
     ])
 
-  static let slurm: KnownKeys<ClusterTerms> = KnownKeys(
+  static let slurm: KnownKeys<ClusterRequest> = KnownKeys(
     "slurm", example: "{ cpus: 8, memory: 16G }", others: .slurm,
     elsewhere: ofJob.merging([
       "allocation": "it is of the whole run: write it into 'slurm:' at the start of a line"
@@ -96,20 +96,20 @@ extension JobFileKeys {
       KnownKey("options", .slurmOptions, into: \.options, "further options of sbatch, each one word"),
     ])
 
-  static let allocation: KnownKeys<ClusterTerms> = KnownKeys(
+  static let allocation: KnownKeys<ClusterRequest> = KnownKeys(
     "slurm.allocation", example: "{ nodes: 2, cpus: 8 }", others: .slurm, elsewhere: ofJob, slurm.table)
 
   /// `slurm` of the file.
   static let fileSlurm: KnownKeys<FileSettings> = KnownKeys(
     "slurm of the file", path: "slurm.", example: "{ allocation: { nodes: 2, cpus: 8 } }", others: .slurm,
     elsewhere: ofJob,
-    slurm.table.map { $0.within(\.policy.terms) } + [
+    slurm.table.map { $0.within(\.policy.clusterRequest) } + [
       KnownKey(
         "allocation", .object { allocation.form }, "what is held for the run, so that its cluster jobs are steps of it"
       ) { entry, _, values, settings in
-        var terms = ClusterTerms()
-        allocation.read(entry.value, into: &terms, values)
-        settings.graph.allocation = terms
+        var clusterRequest = ClusterRequest()
+        allocation.read(entry.value, into: &clusterRequest, values)
+        settings.graph.allocation = clusterRequest
       }
     ])
 

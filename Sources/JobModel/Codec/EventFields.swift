@@ -194,7 +194,7 @@ extension ShellWork {
       hasTerminal: try fields.flag(ifAny: "tty") ?? false, stderr: try fields.word(ifAny: "stderr") ?? .together,
       silence: try fields.duration(ifAny: "silence"),
       service: try fields.object(ifAny: "service").map { fields throws(JSONFault) in try Service(fields) },
-      cluster: try fields.object(ifAny: "slurm").map { fields throws(JSONFault) in try ClusterTerms(fields) })
+      cluster: try fields.object(ifAny: "slurm").map { fields throws(JSONFault) in try ClusterRequest(fields) })
     guard let stop = try fields.object(ifAny: "stop") else { return }
     self.stop = Stop(
       signal: try fields.required("signal", stop.whole(ifAny: "signal", in: 0...Int32.max)),
@@ -202,7 +202,7 @@ extension ShellWork {
   }
 }
 
-extension ClusterTerms {
+extension ClusterRequest {
   fileprivate init(_ fields: JSONFields) throws(JSONFault) {
     self.init(
       name: try fields.text(ifAny: "name"), cpus: try fields.count(ifAny: "cpus"),

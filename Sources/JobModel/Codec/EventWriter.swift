@@ -290,7 +290,7 @@ extension Service {
   }
 }
 
-extension ClusterTerms {
+extension ClusterRequest {
   fileprivate func append(to bytes: inout [UInt8]) {
     bytes.append(field: "name", name)
     bytes.append(field: "cpus", cpus)

@@ -10,7 +10,7 @@ extension Job {
     switch work {
     case .shell(var shell):
       shell.environment = [:]
-      shell.terms = shell.cluster ?? ClusterTerms()
+      shell.clusterRequest = shell.cluster ?? ClusterRequest()
       if case .url(let url) = shell.service?.probe { shell.service?.probe = .url(url.maskedURL) }
       job.work = .shell(shell)
     case .download(var download):

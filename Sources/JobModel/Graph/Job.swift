@@ -72,7 +72,7 @@ package struct Job: Sendable, Equatable {
   package var takesSlot: Bool { parent == nil && service == nil && cluster == nil }
 
   /// The job's cluster resources; nil for a job of this machine.
-  package var cluster: ClusterTerms? {
+  package var cluster: ClusterRequest? {
     if case .shell(let work) = work { return work.cluster }
     return nil
   }

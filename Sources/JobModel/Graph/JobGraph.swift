@@ -26,14 +26,14 @@ package struct JobGraph: Sendable, Equatable {
   /// The values that are never shown or kept.
   package var secrets: Set<String>
   /// The nodes held for the whole run, whose cluster jobs are its steps; nil where each is a cluster job of its own.
-  package var allocation: ClusterTerms?
+  package var allocation: ClusterRequest?
   /// The absolute paths of the files that the job file includes, and of those with its variables.
   package var includedFiles: [String] = []
 
   package init(
     name: String, jobs: [Job] = [], slots: Int? = nil, onFailure: Failure = .keepGoing,
     schedule: Schedule = .criticalPath, pools: [String: Int] = [:], timeout: Duration? = nil, secrets: Set<String> = [],
-    allocation: ClusterTerms? = nil
+    allocation: ClusterRequest? = nil
   ) {
     self.name = name
     self.jobs = jobs

@@ -57,23 +57,23 @@ extension Job {
     job.approval = approval.map(mask.masked)
     job.retry.patterns = retry.patterns.map(mask.masked)
     if case .shell(var shell) = job.work {
-      shell.terms = shell.terms.masked(by: mask)
+      shell.clusterRequest = shell.clusterRequest.masked(by: mask)
       job.work = .shell(shell)
     }
     return job
   }
 }
 
-extension ClusterTerms {
-  fileprivate func masked(by mask: SecretMask) -> ClusterTerms {
-    var terms = self
-    terms.name = name.map(mask.masked)
-    terms.partition = partition.map(mask.masked)
-    terms.account = account.map(mask.masked)
-    terms.qos = qos.map(mask.masked)
-    terms.constraint = constraint.map(mask.masked)
-    terms.options = options.map(mask.masked)
-    return terms
+extension ClusterRequest {
+  fileprivate func masked(by mask: SecretMask) -> ClusterRequest {
+    var clusterRequest = self
+    clusterRequest.name = name.map(mask.masked)
+    clusterRequest.partition = partition.map(mask.masked)
+    clusterRequest.account = account.map(mask.masked)
+    clusterRequest.qos = qos.map(mask.masked)
+    clusterRequest.constraint = constraint.map(mask.masked)
+    clusterRequest.options = options.map(mask.masked)
+    return clusterRequest
   }
 }
 

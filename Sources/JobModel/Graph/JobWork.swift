@@ -68,17 +68,17 @@ package struct ShellWork: Sendable, Equatable {
   /// The engine that executes the program.
   package var engine = Engine.local
   /// The resources that the program requests if a cluster executes it.
-  package var terms = ClusterTerms()
+  package var clusterRequest = ClusterRequest()
 
   /// The cluster resources of the program; nil on this machine.
-  package var cluster: ClusterTerms? { engine == .slurm ? terms : nil }
+  package var cluster: ClusterRequest? { engine == .slurm ? clusterRequest : nil }
 
   package static let standardShell = ["/bin/sh", "-e", "-c"]
 
   package init(
     _ command: Command, directory: String? = nil, environment: [String: String] = [:], stop: Stop = Stop(),
     progress: String? = nil, shell: [String] = standardShell, hasTerminal: Bool = false,
-    stderr: Stderr = .together, silence: Duration? = nil, service: Service? = nil, cluster: ClusterTerms? = nil
+    stderr: Stderr = .together, silence: Duration? = nil, service: Service? = nil, cluster: ClusterRequest? = nil
   ) {
     self.command = command
     self.directory = directory
@@ -90,7 +90,7 @@ package struct ShellWork: Sendable, Equatable {
     self.stderr = stderr
     self.silence = silence
     self.service = service
-    if let cluster { (engine, terms) = (.slurm, cluster) }
+    if let cluster { (engine, clusterRequest) = (.slurm, cluster) }
   }
 
   /// The command as text.

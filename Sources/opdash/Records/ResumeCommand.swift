@@ -51,7 +51,7 @@ struct ResumeCommand {
     if invocation.isDryRun {
       return context.print(try RunLaunch(context: context, plan: plan, settings: settings).rehearsal())
     }
-    let left = try LeftClusterJobs(of: entry, store, resume)
+    let left = try AbandonedClusterJobs(of: entry, store, resume)
     plan.queue.cluster = RunCluster(earlier: left.followed)
     if let ending = left.ending { context.note(ending) }
     try left.cancelOthers()

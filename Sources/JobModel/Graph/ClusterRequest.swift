@@ -7,7 +7,7 @@ package enum Engine: String, Sendable, CaseIterable {
 }
 
 /// The resources that a job requests from the cluster's scheduler; nil requests nothing.
-package struct ClusterTerms: Sendable, Equatable {
+package struct ClusterRequest: Sendable, Equatable {
   /// The name that the cluster's own tools show; nil for the job's.
   package var name: String?
   /// Of each node.

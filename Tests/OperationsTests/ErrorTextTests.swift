@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// The text of an error, of any class.
-@Suite struct WordsOfErrorsTests {
+@Suite struct ErrorTextTests {
   enum Plain: Error, Equatable {
     case missing
     case status(Int)

@@ -11,7 +11,7 @@ import Slurm
 /// Cluster jobs continue when the run's program has died. A job whose end the run has not recorded is followed if it is
 /// unchanged and none of its needs is executed again. All other jobs in the cluster are cancelled before anything
 /// starts.
-struct LeftClusterJobs {
+struct AbandonedClusterJobs {
   private struct Left {
     let run: String
     let folder: String
