@@ -120,7 +120,7 @@ import Testing
       run.state(.slotsChanged(3))
     }
     bench.model.show(bench.builder.run, at: .milliseconds(milliseconds))
-    Update.prepareForDrawing(&bench.model, now: bench.now)
+    FramePreparation.prepare(&bench.model, now: bench.now)
     return bench
   }
 

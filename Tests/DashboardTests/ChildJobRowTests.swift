@@ -18,7 +18,7 @@ import Testing
     for name in executing { builder.move(name, .executing) }
     var model = Model(run: builder.run, size: Size(width: 120, height: 40))
     model.setPanel(panel)
-    Update.prepareForDrawing(&model, now: .zero)
+    FramePreparation.prepare(&model, now: .zero)
     return model
   }
 
@@ -46,20 +46,20 @@ import Testing
   @Test func aParentIsFoldedWithItsChildren() throws {
     var model = model(group, panel: .tree)
     model.tree.toggle(JobID(1))
-    Update.prepareForDrawing(&model, now: .zero)
+    FramePreparation.prepare(&model, now: .zero)
     #expect(model.tree.rows.map(\.job.index) == [5, 1])
     // A child that is chosen elsewhere unfolds it.
     model.setPanel(.list)
     model.moveCursor(to: JobID(2))
     model.setPanel(.tree)
-    Update.prepareForDrawing(&model, now: .zero)
+    FramePreparation.prepare(&model, now: .zero)
     #expect(model.tree.rows.count == 6)
   }
 
   @Test func theListNamesTheParentAndHasItsChildrenAfterItByName() {
     var model = model([job("b"), job("z", parent: 0), job("a"), job("y", parent: 0)])
     model.order.setSort(.name, inverted: false)
-    Update.prepareForDrawing(&model, now: .zero)
+    FramePreparation.prepare(&model, now: .zero)
     #expect(model.order.rows.map(\.index) == [2, 0, 3, 1])
     #expect(text(model).contains("b > y") && text(model).contains("b > z"))
   }
@@ -94,7 +94,7 @@ import Testing
     builder.move("again", .executing)
     builder.move("again", .failed(JobFailure(.error, "no"), allowed: false))
     var model = Model(run: builder.run, size: Size(width: 120, height: 40))
-    Update.prepareForDrawing(&model, now: .zero)
+    FramePreparation.prepare(&model, now: .zero)
     model.moveCursor(to: JobID(1))
     #expect(text(model).contains("r retry"))
     #expect(!text(model).contains("skipped"))

@@ -25,11 +25,11 @@ import Testing
     let traits = ScreenTraits(isASCII: false, palette: .sixteen)
     return Panel.allCases.flatMap { panel -> [Frame] in
       var model = Model(run: run, size: size, options: DashboardOptions(timeZone: .gmt))
-      Update.prepareForDrawing(&model, now: now)
+      FramePreparation.prepare(&model, now: now)
       var frames: [Frame] = []
       for key in [panel.key, .down, .character("L"), .enter] {
         _ = Update.apply(.input(.key(key)), to: &model, now: now)
-        Update.prepareForDrawing(&model, now: now)
+        FramePreparation.prepare(&model, now: now)
         frames.append(View.frame(model, traits, now: now))
       }
       return frames

@@ -26,10 +26,10 @@ import Testing
     }
     for fact in facts { builder.state(fact) }
     var model = Model(run: builder.run, size: Size(width: 80, height: 24))
-    Update.prepareForDrawing(&model, now: .zero)
+    FramePreparation.prepare(&model, now: .zero)
     model.isCursorTaken = true
     model.moveCursor(to: JobID(cursor))
-    Update.prepareForDrawing(&model, now: .zero)
+    FramePreparation.prepare(&model, now: .zero)
     return model
   }
 
@@ -87,7 +87,7 @@ import Testing
   @Test func aRunThatHasNotBegunHasNothingToActOn() {
     var model = Model(run: Run(), size: Size(width: 80, height: 24))
     model.hasPast = true
-    Update.prepareForDrawing(&model, now: .zero)
+    FramePreparation.prepare(&model, now: .zero)
     #expect(
       disabled(model)
         == Self.usual.union([
@@ -101,7 +101,7 @@ import Testing
   @Test func onlyTheTimelineIsZoomedAndOnlyTheListIsSorted() {
     var timeline = model(.executing)
     timeline.setPanel(.timeline)
-    Update.prepareForDrawing(&timeline, now: .zero)
+    FramePreparation.prepare(&timeline, now: .zero)
     #expect(
       disabled(timeline) == Self.usual.subtracting(Self.zooms).union([.sortNext, .sortPrevious, .invert]))
   }
@@ -112,7 +112,7 @@ import Testing
     model.log.extent = .off
     #expect(disabled(model) == Self.usual.union(log).union([.left, .right]))
     model.setPanel(.tree)
-    Update.prepareForDrawing(&model, now: .zero)
+    FramePreparation.prepare(&model, now: .zero)
     #expect(disabled(model) == Self.usual.union(log).union([.sortNext, .sortPrevious, .invert]))
     // `b` is above `a`, and can be folded.
     model.moveCursor(to: JobID(1))
@@ -176,7 +176,7 @@ import Testing
       words(actions, model)
         == ["copy line", "range", nil, nil, "error", "merged", "copy all", "wrap", nil, "search"])
     let layout = Layout(model)
-    Update.beginReading(&model, layout)
+    LogScroll.beginReading(&model, layout)
     model.log.cursor = model.lines?.first?.seq ?? 0
     model.log.mark = model.lines?.last?.seq
     model.log.query = "x"
@@ -229,7 +229,7 @@ import Testing
     over.focus = .log
     #expect(Command.fold.word(in: over) == nil)
     over.setPanel(.tree)
-    Update.prepareForDrawing(&over, now: .zero)
+    FramePreparation.prepare(&over, now: .zero)
     over.moveCursor(to: JobID(1))
     #expect(Command.fold.word(in: over) == "fold")
     over.tree.toggle(JobID(1))
@@ -287,7 +287,7 @@ import Testing
       var model = model(states[0], states[1])
       model.isReplay = isReplay
       if !isReplay { model.show(model.run, at: .zero) }
-      Update.prepareForDrawing(&model, now: .zero)
+      FramePreparation.prepare(&model, now: .zero)
       guard action != .quit else { continue }
       var effects = Update.request(action, &model, .zero)
       effects += Update.apply(.input(.key(.character("y"))), to: &model, now: .zero)

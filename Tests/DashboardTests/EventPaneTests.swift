@@ -35,7 +35,7 @@ import Testing
     #expect(row(0, bench()) == "   no event yet")
     var filtered = bench { $0.state(.slotsChanged(3)) }
     filtered.model.setFilter(JobFilter("zz"))
-    Update.prepareForDrawing(&filtered.model, now: filtered.now)
+    FramePreparation.prepare(&filtered.model, now: filtered.now)
     #expect(row(0, filtered) == "   no event matches")
   }
 

@@ -143,7 +143,7 @@ import Testing
     var model = executing(isMeasured: false)
     for panel in Panel.allCases {
       model.panel = panel
-      Update.prepareForDrawing(&model, now: .zero)
+      FramePreparation.prepare(&model, now: .zero)
       #expect(FrameSchedule.isAnimated(model, at: .zero) == (panel == .list || panel == .tree), "\(panel)")
     }
     model.panel = .list

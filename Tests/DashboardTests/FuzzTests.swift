@@ -87,7 +87,7 @@ struct FuzzTests {
       bench.effects += Update.apply(message, to: &bench.model, now: bench.now)
       if bench.effects.contains(where: { if case .send(.stop) = $0 { true } else { false } }) { stopped += 1 }
       guard round % 100 == 0 else { continue }
-      Update.prepareForDrawing(&bench.model, now: bench.now)
+      FramePreparation.prepare(&bench.model, now: bench.now)
       check(bench, ScreenTraits(isASCII: round % 200 == 0, palette: .sixteen))
       drawn += 1
     }

@@ -78,10 +78,10 @@ struct GoldenTests {
       run: Run(), size: Size(width: scene.width, height: scene.height),
       options: DashboardOptions(source: "release.yml", timeZone: .gmt))
     model.apply(builder.take())
-    Update.prepareForDrawing(&model, now: now)
+    FramePreparation.prepare(&model, now: now)
     for key in scene.keys {
       _ = Update.apply(.input(.key(key)), to: &model, now: now)
-      Update.prepareForDrawing(&model, now: now)
+      FramePreparation.prepare(&model, now: now)
     }
     return View.frame(model, traits, now: now)
   }

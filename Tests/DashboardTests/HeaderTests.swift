@@ -17,7 +17,7 @@ import Testing
     }
     for fact in facts { builder.state(fact) }
     var model = Model(run: builder.run, size: Size(width: 80, height: 24))
-    Update.prepareForDrawing(&model, now: builder.run.time)
+    FramePreparation.prepare(&model, now: builder.run.time)
     return model
   }
 

@@ -81,7 +81,7 @@ struct HistoryTests {
     var run = RunBuilder([job])
     run.move("a", .executing)
     var model = Model(run: run.run, size: Size(width: 80, height: 24))
-    Update.prepareForDrawing(&model, now: .zero)
+    FramePreparation.prepare(&model, now: .zero)
     #expect(!FrameSchedule.isAnimated(model, at: .seconds(119)))
     #expect(FrameSchedule.isAnimated(model, at: .seconds(121)))
   }

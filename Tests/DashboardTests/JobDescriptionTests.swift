@@ -13,7 +13,7 @@ import Testing
   private func lines(_ builder: RunBuilder, at seconds: Double = 0, width: Int = 60, id: Int = 0) -> [String] {
     var model = Model(run: builder.run, size: Size(width: 80, height: 24))
     let now = Duration.milliseconds(Int64(seconds * 1000))
-    Update.prepareForDrawing(&model, now: now)
+    FramePreparation.prepare(&model, now: now)
     let description = JobDescription(id: JobID(id), model: model, theme: Theme(Self.traits), now: now)
     return description.lines(width: width).map { line in
       var text = line.map(\.text).joined()

@@ -12,7 +12,7 @@ import Testing
   private func prepared(_ run: Run, _ change: (inout Model) -> Void = { _ in }) -> Model {
     var model = Model(run: run, size: Size(width: 80, height: 24))
     change(&model)
-    Update.prepareForDrawing(&model, now: run.time)
+    FramePreparation.prepare(&model, now: run.time)
     return model
   }
 

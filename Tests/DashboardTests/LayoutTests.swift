@@ -9,7 +9,7 @@ import Testing
     let builder = RunBuilder((0..<jobs).map { .shell("\($0)") })
     var model = Model(run: builder.run, size: Size(width: width, height: height))
     change(&model)
-    Update.prepareForDrawing(&model, now: .zero)
+    FramePreparation.prepare(&model, now: .zero)
     return model
   }
 

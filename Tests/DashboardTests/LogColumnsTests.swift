@@ -13,7 +13,7 @@ import Testing
     var builder = RunBuilder(jobs)
     if prints { builder.state(.programLog(LogLine(.stdout, "x"))) }
     var model = Model(run: builder.run, size: Size(width: width, height: 24))
-    Update.prepareForDrawing(&model, now: .zero)
+    FramePreparation.prepare(&model, now: .zero)
     return model
   }
 

@@ -40,10 +40,10 @@ import Testing
     bench.press(.character("L"))
     #expect(log(bench).bar.hasPrefix("-- log: 2 jobs ---"))
     bench.model.setFilter(JobFilter("a"))
-    Update.prepareForDrawing(&bench.model, now: bench.now)
+    FramePreparation.prepare(&bench.model, now: bench.now)
     #expect(log(bench).bar.hasPrefix("-- log: 1 found job ---"))
     bench.model.tags = [JobID(0), JobID(1)]
-    Update.prepareForDrawing(&bench.model, now: bench.now)
+    FramePreparation.prepare(&bench.model, now: bench.now)
     #expect(log(bench).bar.hasPrefix("-- log: 2 tagged jobs ---"))
   }
 

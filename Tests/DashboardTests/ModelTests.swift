@@ -190,14 +190,14 @@ import Testing
     bench.press(.character("3"))
     let height = Layout(bench.model).list.height
     bench.model.moveCursor(to: JobID(20))
-    Update.prepareForDrawing(&bench.model, now: bench.now)
+    FramePreparation.prepare(&bench.model, now: bench.now)
     #expect(bench.model.cursorRow == 20 && bench.model.top == 20 - height + 1 + (height - 1) / 3)
     bench.model.top = 20
-    Update.prepareForDrawing(&bench.model, now: bench.now)
+    FramePreparation.prepare(&bench.model, now: bench.now)
     #expect(bench.model.top == 20 - (height - 1) / 3)
     bench.model.isCursorTaken = true
     bench.model.top = 0
-    Update.prepareForDrawing(&bench.model, now: bench.now)
+    FramePreparation.prepare(&bench.model, now: bench.now)
     #expect(bench.model.top == 20 - height + 1)
   }
 
@@ -206,7 +206,7 @@ import Testing
     var bench = Bench(RunBuilder(jobs))
     bench.press(.character("4"))
     bench.model.moveCursor(to: JobID(30))
-    Update.prepareForDrawing(&bench.model, now: bench.now)
+    FramePreparation.prepare(&bench.model, now: bench.now)
     #expect(bench.model.cursorRow == 30 && bench.model.top == 0)
     bench.press(.down)
     #expect(bench.model.cursorRow == 31 && bench.model.top == 31 - Layout(bench.model).list.height + 1)

@@ -14,7 +14,7 @@ import Testing
     builder.move("parse", .executing)
     if state != .executing { builder.move("parse", state) }
     var model = Model(run: builder.run, size: Size(width: 120, height: 40))
-    Update.prepareForDrawing(&model, now: .zero)
+    FramePreparation.prepare(&model, now: .zero)
     return model
   }
 

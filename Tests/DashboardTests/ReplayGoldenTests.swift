@@ -30,7 +30,7 @@ import Testing
     var model = Model(
       run: Run(), size: size, options: DashboardOptions(source: "release.ndjson", timeZone: .gmt))
     model.apply(history.events.filter { $0.time <= time })
-    Update.prepareForDrawing(&model, now: time)
+    FramePreparation.prepare(&model, now: time)
     return model
   }
 
@@ -48,7 +48,7 @@ import Testing
         shown = wanted
         _ = Update.apply(.past(history.run(at: wanted), at: wanted), to: &model, now: now)
       }
-      Update.prepareForDrawing(&model, now: now)
+      FramePreparation.prepare(&model, now: now)
     }
     return (model, shown)
   }
@@ -57,7 +57,7 @@ import Testing
     Panel.allCases.map { panel in
       var model = model
       _ = Update.apply(.input(.key(panel.key)), to: &model, now: now)
-      Update.prepareForDrawing(&model, now: now)
+      FramePreparation.prepare(&model, now: now)
       return (panel, View.frame(model, GoldenTests.utf8, now: now).text)
     }
   }

@@ -151,12 +151,12 @@ struct Bench {
     _ = self.builder.take()
     now = builder.run.time
     model = Model(run: builder.run, size: size, options: options)
-    Update.prepareForDrawing(&model, now: now)
+    FramePreparation.prepare(&model, now: now)
   }
 
   mutating func send(_ message: Message) {
     effects += Update.apply(message, to: &model, now: now)
-    Update.prepareForDrawing(&model, now: now)
+    FramePreparation.prepare(&model, now: now)
   }
 
   mutating func send(_ input: TerminalInput) { send(.input(input)) }
@@ -179,7 +179,7 @@ struct Bench {
       model.order.toggle(cause)
     }
     model.moveCursor(to: id)
-    Update.prepareForDrawing(&model, now: now)
+    FramePreparation.prepare(&model, now: now)
   }
 
   /// A job named `talker` that executes and has written these lines.

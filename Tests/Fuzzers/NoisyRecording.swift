@@ -126,7 +126,7 @@ enum Playing {
     var model = Model(run: run, size: size)
     model.isReplay = true
     _ = Update.apply(.input(.key(.character(Array("12345")[choice % 5]))), to: &model, now: now)
-    Update.prepareForDrawing(&model, now: now)
+    FramePreparation.prepare(&model, now: now)
     _ = View.frame(model, ScreenTraits(isASCII: true, palette: .none), now: now)
   }
 

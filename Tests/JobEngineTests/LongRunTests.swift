@@ -43,7 +43,7 @@ struct LongRunTests {
       _ = Update.apply(.facts(events), to: &model, now: now)
       reports.receive(events)
       reports.wake(at: now)
-      Update.prepareForDrawing(&model, now: now)
+      FramePreparation.prepare(&model, now: now)
     }
 
     /// Draws every panel, each of which keeps something of its own.
@@ -51,7 +51,7 @@ struct LongRunTests {
       for panel in Panel.allCases {
         model.setPanel(panel)
         _ = Update.apply(.tick, to: &model, now: now)
-        Update.prepareForDrawing(&model, now: now)
+        FramePreparation.prepare(&model, now: now)
         _ = View.frame(model, ScreenTraits(isASCII: true, palette: .none), now: now)
       }
     }

@@ -6,14 +6,14 @@ extension Command {
   static let follow = logging(
     "follow", "f", "follow the newest line", word: { $0.focus == .log && !$0.log.follows ? "follow" : nil },
     change: { model, _ in
-      if model.log.follows { Update.beginReading(&model, Layout(model)) } else { model.log.follow() }
+      if model.log.follows { LogScroll.beginReading(&model, Layout(model)) } else { model.log.follow() }
     })
 
   static let range = logging(
     "range", "v", "mark a range of lines", word: { $0.readsLog ? "range" : nil },
     change: { model, _ in
       model.focus = .log
-      Update.beginReading(&model, Layout(model))
+      LogScroll.beginReading(&model, Layout(model))
       if !model.log.follows { model.log.mark = model.log.mark == nil ? model.log.cursor : nil }
     })
 
@@ -103,7 +103,7 @@ extension Command {
   private static func goToMatch(forward: Bool, _ model: inout Model, _ now: Duration) {
     let from = model.log.follows ? Int.max : model.log.cursor
     guard let found = model.log.match(after: from, forward: forward) else { return }
-    Update.scroll(to: found.line, &model, Layout(model))
+    LogScroll.scroll(to: found.line, &model, Layout(model))
     model.log.currentMatch = found.line
     if found.hasWrapped { model.say(forward ? "past the end: the first match" : "past the top: the last match", now) }
   }
@@ -125,7 +125,7 @@ extension Command {
       }
     guard let found else { return model.say("no error here", now) }
     model.focus = .log
-    Update.scroll(to: found.seq, &model, Layout(model))
+    LogScroll.scroll(to: found.seq, &model, Layout(model))
     let older = lines.dropped > 0 ? "; older lines are in the file only" : ""
     model.say((named == nil ? "no line names an error: the first of stderr" : "the first error") + older, now)
   }

@@ -107,7 +107,7 @@ extension Update {
   /// Moves in the pane that has the focus, and says where older lines are at the top of a log.
   static func move(_ movement: Movement, _ model: inout Model, _ now: Duration) {
     move(movement, &model)
-    if model.focus == .log, model.page != .help { sayWhereOlderLinesAre(movement, &model, now) }
+    if model.focus == .log, model.page != .help { LogScroll.sayWhereOlderLinesAre(movement, &model, now) }
   }
 
   static func move(_ movement: Movement, _ model: inout Model) {
@@ -115,7 +115,7 @@ extension Update {
     if model.page == .help || (model.page == .zoom && model.focus == .list) {
       scrollPage(by: movement.rows(height: layout.page.height), &model, height: layout.page.height)
     } else if model.focus == .log {
-      moveLog(movement, &model, layout)
+      LogScroll.moveLog(movement, &model, layout)
     } else if movement == .left || movement == .right {
       switch model.panel {
       case .tree: moveBranch(movement, &model)

@@ -24,7 +24,7 @@ extension Command {
       model.isCursorTaken = true
       guard model.page == .list else { return }
       if model.focus == .log, model.showsMerged {
-        if let job = model.currentLine?.job { Update.choose(job, &model) }
+        if let job = model.currentLine?.job { LogScroll.choose(job, &model) }
         return
       }
       model.page = .zoom
@@ -110,7 +110,7 @@ extension Command {
     isEnabled: { $0.hasPast && $0.live.start != nil },
     refusal: { _ in "the run is not recorded: there is no past to show" }, word: { $0.isPast ? "back" : nil },
     effects: { model, now in
-      Update.scrub(forward: false, &model, now)
+      PastTime.scrub(forward: false, &model, now)
     })
 
   static let scrubForward = Command(
@@ -118,7 +118,7 @@ extension Command {
     refusal: { "this is the present" + ($0.keys.label(scrubBack).map { "; \($0) shows the past" } ?? "") },
     word: { $0.isPast ? "forward" : nil },
     effects: { model, now in
-      Update.scrub(forward: true, &model, now)
+      PastTime.scrub(forward: true, &model, now)
     })
 
   static let mouse = Command(

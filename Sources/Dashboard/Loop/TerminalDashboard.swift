@@ -182,7 +182,7 @@ package final class TerminalDashboard {
 
   private func draw() {
     let now = feed.elapsed
-    Update.prepareForDrawing(&model, now: now)
+    FramePreparation.prepare(&model, now: now)
     terminal.present(View.frame(model, traits, now: now))
     let newTitle = View.title(model)
     if newTitle != title {

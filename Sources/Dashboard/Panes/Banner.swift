@@ -62,9 +62,9 @@ struct Banner {
     } else if model.isPast {
       style = \.warning
       let time = model.shownTime(now)
-      let end = Update.pastEnd(model, now)
+      let end = PastTime.end(model, now)
       // Tenths where a step is shorter than a second.
-      let tenths = Update.pastStep(end) < .seconds(1) ? ".\(Int(time / .milliseconds(100)) % 10)" : ""
+      let tenths = PastTime.step(end) < .seconds(1) ? ".\(Int(time / .milliseconds(100)) % 10)" : ""
       let instant = "\(Format.time(time))\(tenths)"
       text = "PAST: the run at \(instant) of \(Format.time(end))"
       shortTexts = ["PAST: \(instant) of \(Format.time(end))", "PAST: \(instant)"]

@@ -19,9 +19,9 @@ enum Update {
       model.log.selection = nil
       return key == .escape && isSelected ? [] : press(key, &model, now)
     case .input(.mouse(let event)):
-      return handle(event, &model, now)
+      return MouseInput.handle(event, &model, now)
     case .input(.paste(let text)):
-      type(&model) { $0.insert(text) }
+      PromptKeys.type(&model) { $0.insert(text) }
       return []
     case .input(.resized(let size)):
       model.size = size
@@ -33,7 +33,7 @@ enum Update {
     case .input(.background):
       return []
     case .past(let run, let time):
-      return show(run, at: time, &model, now)
+      return PastTime.show(run, at: time, &model, now)
     case .unrecorded(let reason):
       model.isUnrecorded = true
       model.say(reason, now)
@@ -85,7 +85,7 @@ enum Update {
   // MARK: Keys
 
   private static func press(_ key: Key, _ model: inout Model, _ now: Duration) -> [Effect] {
-    if model.prompt != nil { return answer(key, &model, now) }
+    if model.prompt != nil { return PromptKeys.answer(key, &model, now) }
     let command = model.keys.command(for: key)
     if model.isPast || model.wantedPast != nil, key == .end, command == .last {
       model.setFrozen(false)

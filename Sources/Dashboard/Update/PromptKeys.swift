@@ -1,7 +1,8 @@
 import JobModel
 import Screen
 
-extension Update {
+/// Keys while a question or a line to type is shown.
+enum PromptKeys {
   static func answer(_ key: Key, _ model: inout Model, _ now: Duration) -> [Effect] {
     let isYes = [.character("y"), .character("Y")].contains(key)
     let isNo = [.character("n"), .character("N"), .escape].contains(key)
@@ -31,7 +32,7 @@ extension Update {
     case .enter:
       model.prompt = nil
       guard found.indices.contains(place) else { return [] }
-      return request(found[place].command, &model, now)
+      return Update.request(found[place].command, &model, now)
     case .escape: model.prompt = nil
     case .up: model.prompt = .palette(editor, max(0, place - 1))
     case .down: model.prompt = .palette(editor, max(0, min(found.count - 1, place + 1)))
@@ -50,7 +51,7 @@ extension Update {
       model.prompt = nil
     case .up, .down, .pageUp, .pageDown:
       let moves: [Key: Movement] = [.up: .up, .down: .down, .pageUp: .pageUp, .pageDown: .pageDown]
-      if let movement = moves[key] { move(movement, &model) }
+      if let movement = moves[key] { Update.move(movement, &model) }
     case .backspace where editor.text.isEmpty:
       model.prompt = nil
     default:
@@ -90,7 +91,7 @@ extension Update {
       model.log.follows
       ? model.log.match(after: .max, forward: false) : model.log.match(after: model.log.top.line - 1, forward: true)
     guard let found else { return model.say("not found: \(model.log.query)", now) }
-    scroll(to: found.line, &model, layout)
+    LogScroll.scroll(to: found.line, &model, layout)
     model.log.currentMatch = found.line
     if found.hasWrapped { model.say("past the end: the first match", now) }
   }

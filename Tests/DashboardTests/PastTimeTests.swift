@@ -4,13 +4,13 @@ import Testing
 
 @testable import Dashboard
 
-@Suite struct UpdatePastTests {
+@Suite struct PastTimeTests {
   @Test(arguments: [
     (0, 100), (10_000, 100), (10_001, 200), (20_000, 200), (20_001, 500), (100_000, 1000), (100_001, 2000),
     (8_640_000_000, 86_400_000), (9_000_000_000, 86_400_000),
   ])
   func aStepIsAHundredthOfTheRunRoundedUp(_ end: Int, _ step: Int) {
-    #expect(Update.pastStep(.milliseconds(end)) == .milliseconds(step))
+    #expect(PastTime.step(.milliseconds(end)) == .milliseconds(step))
   }
 
   /// A run of 100 s that goes on, whose past can be asked for.
@@ -69,10 +69,10 @@ import Testing
 
   @Test func thePresentIsTheEndUnlessTheRunIsOver() {
     var bench = bench()
-    #expect(Update.pastEnd(bench.model, .seconds(130)) == .seconds(130))
-    #expect(Update.pastEnd(bench.model, .seconds(90)) == .seconds(100))
+    #expect(PastTime.end(bench.model, .seconds(130)) == .seconds(130))
+    #expect(PastTime.end(bench.model, .seconds(90)) == .seconds(100))
     bench.play { $0.move("a", .failed(JobFailure(.exit(1), "exit 1"), allowed: false)) }
-    #expect(Update.pastEnd(bench.model, .seconds(130)) == .seconds(100))
+    #expect(PastTime.end(bench.model, .seconds(130)) == .seconds(100))
   }
 
   @Test func anAnswerThatNobodyWaitsForIsDropped() {

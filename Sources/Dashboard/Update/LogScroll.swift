@@ -1,11 +1,12 @@
 import JobModel
 import Screen
 
-extension Update {
+/// Moves in the pane of the log.
+enum LogScroll {
   static func moveLog(_ movement: Movement, _ model: inout Model, _ layout: Layout) {
     switch movement {
     case .left, .right:
-      shift(movement, &model)
+      Update.shift(movement, &model)
     case .last where model.log.mark == nil:
       model.log.follow()
     case .up, .down:

@@ -1,7 +1,8 @@
 import JobModel
 import Screen
 
-extension Update {
+/// The effects of the mouse.
+enum MouseInput {
   private static let wheelRows = 3
 
   static func handle(_ event: MouseEvent, _ model: inout Model, _ now: Duration) -> [Effect] {
@@ -27,9 +28,9 @@ extension Update {
 
   private static func scroll(by rows: Int, _ event: MouseEvent, _ model: inout Model, _ layout: Layout) {
     if layout.log.contains(x: event.x, y: event.y) || layout.logBar.contains(x: event.x, y: event.y) {
-      scrollLog(by: rows, &model, layout)
+      LogScroll.scrollLog(by: rows, &model, layout)
     } else if layout.page.contains(x: event.x, y: event.y) {
-      scrollPage(by: rows, &model, height: layout.page.height)
+      Update.scrollPage(by: rows, &model, height: layout.page.height)
     } else if layout.list.contains(x: event.x, y: event.y) || layout.more.contains(x: event.x, y: event.y) {
       model.showsCursor = false
       model.top = min(max(0, model.rowCount - layout.list.height), max(0, model.top + rows))
@@ -55,7 +56,7 @@ extension Update {
     } else if layout.footer.contains(x: event.x, y: event.y), model.prompt == nil {
       let hint = Footer.hints(model, width: layout.footer.width)
         .first { ($0.x..<($0.x + $0.width)).contains(event.x - layout.footer.x) }
-      return hint.map { request($0.command, &model, now) } ?? []
+      return hint.map { Update.request($0.command, &model, now) } ?? []
     } else if layout.logBar.contains(x: event.x, y: event.y) {
       model.isCursorTaken = true
       model.focus = .log
@@ -66,12 +67,12 @@ extension Update {
   }
 }
 
-extension Update {
+extension MouseInput {
   /// Moves the cursor to the line under the pointer and starts a selection there.
   static func press(_ event: MouseEvent, _ model: inout Model, _ layout: Layout, _ now: Duration) -> [Effect] {
     model.focus = .log
     model.isCursorTaken = true
-    guard let rows = beginReading(&model, layout),
+    guard let rows = LogScroll.beginReading(&model, layout),
       let (row, spot) = locate(event, rows, &model, layout)
     else { return [] }
     model.log.cursor = row.line.seq
@@ -80,7 +81,7 @@ extension Update {
       return []
     }
     if LogColumns(model, layout).isName(event.x) {
-      if let job = row.line.job { choose(job, &model) }
+      if let job = row.line.job { LogScroll.choose(job, &model) }
       return []
     }
     guard let word = LogText.word(at: spot.cell, in: row.cells) else { return [] }
@@ -92,9 +93,9 @@ extension Update {
   static func drag(_ event: MouseEvent, _ model: inout Model, _ layout: Layout) {
     guard var selection = model.log.selection, selection.isOpen, !layout.log.isEmpty else { return }
     if event.y < layout.log.y {
-      scrollLog(by: event.y - layout.log.y, &model, layout)
+      LogScroll.scrollLog(by: event.y - layout.log.y, &model, layout)
     } else if event.y >= layout.log.maxY {
-      scrollLog(by: event.y - layout.log.maxY + 1, &model, layout)
+      LogScroll.scrollLog(by: event.y - layout.log.maxY + 1, &model, layout)
     }
     guard let lines = model.lines else { return }
     let rows = model.rows(lines, layout)

@@ -1,9 +1,9 @@
 import JobModel
 
 /// The work between a change of the model and a frame.
-extension Update {
+enum FramePreparation {
   /// Brings rows, cursor, scrolling, log and estimate up to date with the events; `View` draws only such a model.
-  static func prepareForDrawing(_ model: inout Model, now: Duration) {
+  static func prepare(_ model: inout Model, now: Duration) {
     let now = model.shownTime(now)
     model.filtered.update(model.run, model.index)
     model.order.update(model.run, model.index, model.filtered, now: now)

@@ -1,11 +1,11 @@
 import JobModel
 
 /// The keys that show the run as it was.
-extension Update {
+enum PastTime {
   /// Moves the shown instant by a hundredth of the run, rounded to a step of the timeline.
   static func scrub(forward: Bool, _ model: inout Model, _ now: Duration) -> [Effect] {
-    let end = pastEnd(model, now)
-    let step = pastStep(end)
+    let end = Self.end(model, now)
+    let step = Self.step(end)
     let from = model.wantedPast ?? (model.isPast ? model.shownTime(now) : end)
     let place = from / step
     let next = step * Int(forward ? place.rounded(.down) + 1 : place.rounded(.up) - 1)
@@ -28,7 +28,7 @@ extension Update {
       return []
     }
     model.show(run, at: time)
-    review(&model)
+    Update.review(&model)
     guard wanted != time else {
       model.wantedPast = nil
       return []
@@ -37,13 +37,13 @@ extension Update {
   }
 
   /// The last instant that can be shown.
-  static func pastEnd(_ model: Model, _ now: Duration) -> Duration {
+  static func end(_ model: Model, _ now: Duration) -> Duration {
     let run = model.live
     return run.summary != nil || run.isComplete ? run.time : max(now, run.time)
   }
 
   /// A hundredth of the run, rounded up to a step of the timeline; at least the tenth of a second that the banner shows.
-  static func pastStep(_ end: Duration) -> Duration {
+  static func step(_ end: Duration) -> Duration {
     TimeWindow.steps.first { $0 >= .milliseconds(100) && $0 * 100 >= end } ?? .seconds(86_400)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dashboard
 
-@Suite struct UpdateLogTests {
+@Suite struct LogScrollTests {
   private func talker(_ count: Int) -> Bench { .talker((0..<count).map { "line \($0)" }) }
 
   private func line(_ bench: Bench) -> String? { bench.model.currentLine?.entry.line.text }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dashboard
 
-@Suite struct UpdatePromptTests {
+@Suite struct PromptKeysTests {
   /// With the palette open.
   private var bench: Bench
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dashboard
 
-@Suite struct UpdateMouseTests {
+@Suite struct MouseInputTests {
   private func bench(_ count: Int = 100, size: Size = Size(width: 80, height: 24)) -> Bench {
     Bench(RunBuilder((0..<count).map { .shell("job-\($0)") }), size: size)
   }
