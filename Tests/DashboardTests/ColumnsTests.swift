@@ -6,8 +6,8 @@ import Testing
   /// Status, time and time left at widths around those from which there is room for the times.
   @Test(
     arguments: [
-      (43, 20, 22, nil, nil), (44, 20, 19, 43, nil), (61, 20, 25, 60, nil), (62, 20, 24, 54, 61), (62, 8, 13, 54, 61),
-      (62, 1, 13, 54, 61), (62, 19, 24, 54, 61), (120, 99, 50, 112, 119),
+      (20, 20, 13, nil, nil), (43, 20, 22, nil, nil), (44, 20, 19, 43, nil), (61, 20, 25, 60, nil),
+      (62, 20, 24, 54, 61), (62, 8, 13, 54, 61), (62, 1, 13, 54, 61), (62, 19, 24, 54, 61), (120, 99, 50, 112, 119),
     ] as [(Int, Int, Int, Int?, Int?)])
   func theListsColumnsFollowItsWidth(_ width: Int, _ longest: Int, _ status: Int, _ time: Int?, _ left: Int?) {
     let columns = Columns(width: width, longestName: longest)
