@@ -5,7 +5,7 @@ import Foundation
 /// As far as they come, `attached`, `starting`, `begun`, `executed` and `ended` come in this order. The operation may
 /// be cancelled, and may produce others, at any time before it has executed.
 public enum OperationEvent: Sendable {
-  /// The operation entered an `DependencyQueue` or a queue; an entry into a plain queue is posted at the start.
+  /// The operation entered a `DependencyQueue` or a queue; an entry into a plain queue is posted at the start.
   case attached
   /// `main` is about to be called.
   case starting

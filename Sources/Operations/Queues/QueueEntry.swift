@@ -21,7 +21,7 @@ package protocol ParentOperation: AsyncOperation {
 
 /// Observes the operations that enter a queue or begin, in all queues of the process, until it is closed or released.
 ///
-/// A `DelegatedOperationQueue`, an `DependencyQueue`, a group and a retry report each operation before it enters. A
+/// A `DelegatedOperationQueue`, a `DependencyQueue`, a group and a retry report each operation before it enters. A
 /// plain `OperationQueue` can't be observed on Linux: only an `AsyncOperation` in it is reported, when it begins.
 /// Without an observer nothing is looked up.
 package final class QueueEntryObserver: Sendable {

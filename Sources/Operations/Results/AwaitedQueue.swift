@@ -5,7 +5,7 @@ extension OperationQueue {
   ///
   /// Cancelling the waiting task ends the wait with a `CancellationError` and does not affect the operations. The wait
   /// adds no barrier and changes nothing for the operations. For a suspended queue, the wait lasts until the queue has
-  /// been resumed and has finished its work. For the queue of an `DependencyQueue`, wait for the dependency queue
+  /// been resumed and has finished its work. For the queue of a `DependencyQueue`, wait for the dependency queue
   /// instead: most of its operations are in no queue.
   public func untilEmpty() async throws {
     while true {
