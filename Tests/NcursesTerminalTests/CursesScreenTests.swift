@@ -106,7 +106,11 @@ private final class Line {
     var (controller, terminal): (Int32, Int32) = (-1, -1)
     try #require(openpty(&controller, &terminal, nil, nil, nil) == 0)
     defer { close(terminal) }
+    _ = fcntl(controller, F_SETFD, FD_CLOEXEC)
     close(controller)
+    // A program that another test has just started may hold the other side until its exec.
+    var state = pollfd(fd: terminal, events: 0, revents: 0)
+    #expect(eventually { poll(&state, 1, 0) == 1 && state.revents & Int16(POLLHUP) != 0 })
     #expect(throws: TerminalError.hasHungUp) {
       _ = try CursesScreen(
         term: "xterm", traits: ScreenTraits(isASCII: true, palette: .none), input: terminal, output: terminal)
