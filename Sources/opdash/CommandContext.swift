@@ -50,9 +50,12 @@ struct CommandContext {
   /// Prints faults or warnings with their lines of the file.
   func print(_ faults: [JobFileFault], on output: Output) {
     for fault in faults {
-      for line in fault.lines(width: output.columns) { output.write(line: MessageText.of(line)) }
+      for line in fault.lines(width: output.columns, elision()) { output.write(line: MessageText.of(line)) }
     }
   }
+
+  /// How text is shortened where the locale may be unable to show `…`.
+  func elision(_ settings: Settings = Settings()) -> Elision { Elision(isASCII: environment.traits(settings).isASCII) }
 
   func paint(_ settings: Settings, onTerminal isTerminal: Bool) -> Paint {
     Paint(isColoured: environment.isColored(settings.color, onTerminal: isTerminal))

@@ -76,7 +76,7 @@ struct Program {
 
   private func list(_ file: String?, _ invocation: Invocation) throws {
     let graph = try context.load(file.map { [$0] } ?? [], invocation.vars).graph
-    context.print(JobTable.list(graph.masked).map(MessageText.of))
+    context.print(JobTable.list(graph.masked, context.elision(invocation.settings)).map(MessageText.of))
   }
 
   private func check(_ file: String?, _ invocation: Invocation) {

@@ -31,7 +31,8 @@ struct RunLaunch {
       values: { earlier?.values(of: graph[$0]) }
     ).mapValues { mask?.masked($0) ?? $0 }
     let lines = JobTable.rehearsal(
-      graph.masked, of: plan.all?.masked ?? graph.masked, slots: slots(graph), upToDate: upToDate, restored: restored)
+      graph.masked, of: plan.all?.masked ?? graph.masked, slots: slots(graph), upToDate: upToDate, restored: restored,
+      context.elision(settings))
     return lines.map(MessageText.of)
   }
 

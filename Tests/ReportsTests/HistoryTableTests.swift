@@ -1,5 +1,6 @@
 import Foundation
 import JobModel
+import Screen
 import Testing
 
 @testable import Reports
@@ -98,7 +99,11 @@ struct HistoryTableTests {
     let narrow = HistoryTable(
       runs: [run(1, "nightly-1", took: 5.8) { _ in }], paint: Paint(isColoured: false), now: Self.start, zone: .gmt,
       width: 10)
-    #expect(narrow.lines[1].text.count == 68)
+    #expect(narrow.lines[1].text.count == 68 && narrow.lines[1].text.contains("…"))
+    let ascii = HistoryTable(
+      runs: [run(1, "nightly-1", took: 5.8) { _ in }], paint: Paint(isColoured: false), now: Self.start, zone: .gmt,
+      width: 10, elision: Elision(isASCII: true))
+    #expect(ascii.lines[1].text.utf8.allSatisfy { $0 < 128 } && ascii.lines[1].text.contains(".."))
   }
 
   @Test func aRunHasItsDateAndOneOfAnotherYearTheYear() {

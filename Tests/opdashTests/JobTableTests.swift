@@ -1,5 +1,6 @@
 import JobFiles
 import JobModel
+import Screen
 import Testing
 
 @testable import opdash
@@ -63,6 +64,7 @@ struct JobTableTests {
     let graph = JobGraph(
       name: "g", jobs: [shell("a", description: text + "\nmore"), shell("b", description: String(text.dropLast()))])
     #expect(JobTable.list(graph) == ["a  \(text.prefix(59))…", "b  \(text.prefix(60))"])
+    #expect(JobTable.list(graph, Elision(isASCII: true)).first == "a  \(text.prefix(58))..")
   }
 
   @Test func theNumbersOfADryRunEndInOneColumn() {

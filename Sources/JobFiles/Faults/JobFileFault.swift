@@ -1,3 +1,5 @@
+import Screen
+
 /// A fault of a job or settings file, or a warning: its place, and a sentence with the fault and its remedy.
 package struct JobFileFault: Error, Sendable, Hashable, CustomStringConvertible {
   /// The path as given; `<stdin>` for standard input.
@@ -15,7 +17,9 @@ package struct JobFileFault: Error, Sendable, Hashable, CustomStringConvertible 
   package var description: String { "\(file):\(line):\(column): \(isWarning ? "warning: " : "")\(message)" }
 
   /// The description, then the line of the file and a mark below the place, each of these in at most `width` cells.
-  package func lines(width: Int) -> [String] { [description] + (excerpt?.lines(width: width) ?? []) }
+  package func lines(width: Int, _ elision: Elision = Elision(isASCII: false)) -> [String] {
+    [description] + (excerpt?.lines(width: width, elision) ?? [])
+  }
 }
 
 /// The faults of a file in the order of their places, at least one, and its warnings; after the limit, the last says that

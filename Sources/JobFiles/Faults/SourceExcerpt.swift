@@ -55,7 +55,7 @@ struct SourceExcerpt: Sendable, Hashable {
   }
 
   /// The line and the mark, each in at most `width` cells; a long line is cut around the place.
-  func lines(width: Int) -> [String] {
+  func lines(width: Int, _ elision: Elision = Elision(isASCII: false)) -> [String] {
     let digits = String(number)
     let gutter = String(repeating: " ", count: max(0, 5 - digits.count)) + digits
     let room = max(20, width - gutter.count - 3)
@@ -67,7 +67,6 @@ struct SourceExcerpt: Sendable, Hashable {
 
     // The text after the place gets at least a third of the room; the mark needs a cell.
     let forHead = room - max(1, min(TextWidth.of(rest), max(room / 3, room - TextWidth.of(head))))
-    let elision = Elision(isASCII: false)
     let left =
       TextWidth.of(head) <= forHead
       ? head : elision.mark + Elision.suffix(head, forHead - TextWidth.of(elision.mark))

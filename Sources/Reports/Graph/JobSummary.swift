@@ -58,9 +58,9 @@ package struct JobSummary {
   }
 
   /// The job's work on one line: the beginning of its command, or its transfer.
-  package static func work(_ work: JobWork) -> String {
+  package static func work(_ work: JobWork, _ elision: Elision = Elision(isASCII: false)) -> String {
     switch work {
-    case .shell(let work): line(work.summary)
+    case .shell(let work): line(work.summary, elision)
     case .download(let work): JobText.clean("download \(work.url.maskedURL) to \(work.file)").text
     case .upload(let work): JobText.clean("upload \(work.file) to \(work.url.maskedURL)").text
     case .simulate(let work): "simulate \(DurationText.exact(work.duration))"
@@ -69,12 +69,14 @@ package struct JobSummary {
   }
 
   /// A job's description; its work, if it has none.
-  package static func description(_ job: Job) -> String { job.description.map { line($0) } ?? work(job.work) }
+  package static func description(_ job: Job, _ elision: Elision = Elision(isASCII: false)) -> String {
+    job.description.map { line($0, elision) } ?? work(job.work, elision)
+  }
 
   /// The beginning of a text's first line, and whether there is more.
-  private static func line(_ text: String) -> String {
+  private static func line(_ text: String, _ elision: Elision) -> String {
     let lines = text.split(whereSeparator: \.isNewline)
-    let first = Elision(isASCII: false).end(JobText.clean(String(lines.first ?? "")).text, to: width)
-    return first + (lines.count > 1 && !first.hasSuffix("…") ? " …" : "")
+    let first = elision.end(JobText.clean(String(lines.first ?? "")).text, to: width)
+    return first + (lines.count > 1 && !first.hasSuffix(elision.mark) ? " \(elision.mark)" : "")
   }
 }

@@ -52,10 +52,11 @@ package struct HistoryTable {
   let now: Date
   let zone: TimeZone
   let width: Int
+  let elision: Elision
 
   package init(
     runs: [Row], jobs: [JobHistory] = [], paint: Paint, now: Date = Date(), zone: TimeZone = .current,
-    width: Int = 80
+    width: Int = 80, elision: Elision = Elision(isASCII: false)
   ) {
     self.runs = runs
     self.jobs = jobs
@@ -63,6 +64,7 @@ package struct HistoryTable {
     self.now = now
     self.zone = zone
     self.width = width
+    self.elision = elision
   }
 
   package var lines: [TerminalText] {
@@ -143,7 +145,7 @@ package struct HistoryTable {
     widths[flexible] = max(8, widths[flexible] - max(0, excess))
     return all.map { cells in
       let parts = zip(cells, widths).map { cell, width -> TerminalText in
-        let text = Elision(isASCII: false).name(cell.text, to: width)
+        let text = elision.name(cell.text, to: width)
         let pad = TerminalText.blanks(width - TextWidth.of(text))
         let painted = cell.role.map { paint($0, text) } ?? text
         return cell.isRight ? pad + painted : painted + pad

@@ -6,10 +6,10 @@ import Screen
 /// Jobs as lines of text: the output of `opdash list` and of a dry run.
 enum JobTable {
   /// Each job's name, description (its work, if it has none) and needs, in the order of the file.
-  static func list(_ graph: JobGraph) -> [String] {
+  static func list(_ graph: JobGraph, _ elision: Elision = Elision(isASCII: false)) -> [String] {
     let width = nameWidth(graph, graph.jobs.indices.map(JobID.init))
     let summary = JobSummary(graph)
-    return graph.jobs.map { row($0, width, summary, text: JobSummary.description($0)) }
+    return graph.jobs.map { row($0, width, summary, text: JobSummary.description($0, elision)) }
   }
 
   /// The jobs that would run, in the order of their starts, and why others wouldn't; `all` includes jobs not asked for.
@@ -17,7 +17,7 @@ enum JobTable {
   /// `upToDate` has the jobs that would not be executed because of that, with the reasons; `restored` ones are not listed.
   static func rehearsal(
     _ graph: JobGraph, of all: JobGraph, slots: Int, upToDate: [JobID: String] = [:],
-    restored: [JobID: EarlierSuccess] = [:]
+    restored: [JobID: EarlierSuccess] = [:], _ elision: Elision = Elision(isASCII: false)
   ) -> [String] {
     let rehearsal = Rehearsal(graph, slots: slots, restored: restored)
     let order = rehearsal.order.filter { upToDate[$0] == nil }
@@ -30,7 +30,8 @@ enum JobTable {
     for (index, id) in order.enumerated() {
       let number = String(index + 1)
       let pad = String(repeating: " ", count: String(runs).count - number.count)
-      lines.append("  \(pad)\(number)  \(row(graph[id], width, summary, text: JobSummary.work(graph[id].work)))")
+      lines.append(
+        "  \(pad)\(number)  \(row(graph[id], width, summary, text: JobSummary.work(graph[id].work, elision)))")
     }
     lines += section("up to date:", current)
     let left = Set(rehearsal.skipped.map(\.job))

@@ -65,7 +65,8 @@ struct RecordCommands {
         jobs: $0.jobs, isGoingOn: $0.summary == nil && store.isGoingOn($0))
     }
     let table = HistoryTable(
-      runs: rows, jobs: jobs.map { .init(name: $0, ends: ends[$0] ?? []) }, paint: paint, width: context.output.columns)
+      runs: rows, jobs: jobs.map { .init(name: $0, ends: ends[$0] ?? []) }, paint: paint, width: context.output.columns,
+      elision: context.elision(settings))
     context.print(table.lines)
   }
 
