@@ -427,4 +427,19 @@ extension DependencyQueueTests {
     second.finish()
     #expect(eventually { dependencyQueue.operations.isEmpty })
   }
+
+  @Test func aMemberThatWaitsAgainIsCountedEachTime() throws {
+    queue.isSuspended = true
+    let (gate, operation) = (ManualOperation("gate"), ManualOperation("operation"))
+    try dependencyQueue.add([operation])
+    for _ in 0..<3 {
+      #expect(!dependencyQueue.mayBeStuckNow)
+      operation.addDependency(gate)
+      #expect(dependencyQueue.mayBeStuckNow)
+      operation.removeDependency(gate)
+    }
+    operation.cancel()
+    queue.isSuspended = false
+    dependencyQueue.waitUntilAllOperationsAreFinished()
+  }
 }
