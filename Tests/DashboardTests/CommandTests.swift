@@ -289,7 +289,7 @@ import Testing
       if !isReplay { model.show(model.run, at: .zero) }
       FramePreparation.prepare(&model, now: .zero)
       guard action != .quit else { continue }
-      var effects = Update.request(action, &model, .zero)
+      var effects = action.request(&model, .zero)
       effects += Update.apply(.input(.key(.character("y"))), to: &model, now: .zero)
       #expect(!effects.contains { if case .send = $0 { true } else { false } }, "\(action)")
       if action.changesRun {
@@ -302,7 +302,7 @@ import Testing
   @Test func aQuestionDoesNotOutliveThePresent() {
     var model = model(.ready(for: .person))
     model.wantedPast = .zero
-    _ = Update.request(.approve, &model, .zero)
+    _ = Command.approve.request(&model, .zero)
     #expect(model.prompt == .confirm(.approve, [JobID(0)]))
     _ = Update.apply(.past(model.run, at: .zero), to: &model, now: .zero)
     #expect(model.isPast && model.prompt == nil)
@@ -311,9 +311,9 @@ import Testing
   @Test func aReplayIsLeftAndThePastsRunCanBeQuit() {
     var model = model(.executing)
     model.isReplay = true
-    #expect(Update.request(.quit, &model, .zero) == [.leave(.quit)])
+    #expect(Command.quit.request(&model, .zero) == [.leave(.quit)])
     model.isReplay = false
     model.show(model.run, at: .zero)
-    #expect(Update.request(.quit, &model, .zero).isEmpty && model.prompt == .quit)
+    #expect(Command.quit.request(&model, .zero).isEmpty && model.prompt == .quit)
   }
 }

@@ -134,3 +134,14 @@ extension Command: Hashable, CustomStringConvertible {
 
   var description: String { name }
 }
+
+extension Command {
+  /// Performs the command, or says why it is not enabled.
+  func request(_ model: inout Model, _ now: Duration) -> [Effect] {
+    guard isEnabled(in: model) else {
+      if model.page != .help { model.say(refusal(in: model), now) }
+      return []
+    }
+    return perform(&model, now)
+  }
+}

@@ -39,3 +39,20 @@ struct JobAction: Sendable {
     }
   }
 }
+
+extension Model {
+  /// Withdraws the question whose jobs have changed; one that asks a person again is another question.
+  mutating func reviewPrompt(after events: [JobEvent] = []) {
+    switch prompt {
+    case .quit where isOver: prompt = nil
+    case .confirm(let command, var jobs):
+      guard let action = command.jobs else { break }
+      if action.question == .approval {
+        for case .jobState(let id, _, _, _) in events.lazy.map(\.fact) { jobs.removeAll { $0 == id } }
+      }
+      jobs = action.affected(jobs, self)
+      prompt = jobs.isEmpty || !command.isEnabled(in: self) ? nil : .confirm(command, jobs)
+    default: break
+    }
+  }
+}

@@ -67,7 +67,7 @@ extension Command {
     change: {
       id, model, _ in
       if model.tags.remove(id) == nil { model.tags.insert(id) }
-      Update.move(.down, &model)
+      Moving.move(.down, &model)
     })
 
   static let tagDependents = tagging("tag-dependents", [.character("c")], "tag with its dependents") { id, model, now in

@@ -62,7 +62,7 @@ extension Command {
     })
 
   private static func moving(_ name: String, _ keys: [Key], _ help: String, _ movement: Movement) -> Command {
-    Command(name, .moving, keys, help, worksOnHelpPage: true) { Update.move(movement, &$0, $1) }
+    Command(name, .moving, keys, help, worksOnHelpPage: true) { Moving.move(movement, &$0, $1) }
   }
 
   private static func sideways(_ name: String, _ keys: [Key], _ help: String, _ movement: Movement) -> Command {
@@ -71,7 +71,7 @@ extension Command {
       isEnabled: { $0.panel == .tree || $0.panel == .timeline || $0.showsLog },
       refusal: { _ in "no log is shown" },
       change: {
-        Update.move(movement, &$0, $1)
+        Moving.move(movement, &$0, $1)
       })
   }
 
@@ -103,7 +103,8 @@ extension Command {
   }
 }
 
-extension Update {
+/// Moves of the cursor, of pages and of the timeline.
+enum Moving {
   /// Moves in the pane that has the focus, and says where older lines are at the top of a log.
   static func move(_ movement: Movement, _ model: inout Model, _ now: Duration) {
     move(movement, &model)

@@ -156,7 +156,7 @@ extension Command {
       refusal: { "that is for the timeline" + ($0.keys.label(timeline).map { ", \($0)" } ?? "") },
       word: { $0.panel == .timeline ? word($0) : nil },
       change: { model, _ in
-        Update.changeWindow(&model, change)
+        Moving.changeWindow(&model, change)
       })
   }
 

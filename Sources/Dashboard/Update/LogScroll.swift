@@ -6,7 +6,7 @@ enum LogScroll {
   static func moveLog(_ movement: Movement, _ model: inout Model, _ layout: Layout) {
     switch movement {
     case .left, .right:
-      Update.shift(movement, &model)
+      Moving.shift(movement, &model)
     case .last where model.log.mark == nil:
       model.log.follow()
     case .up, .down:

@@ -30,7 +30,7 @@ enum MouseInput {
     if layout.log.contains(x: event.x, y: event.y) || layout.logBar.contains(x: event.x, y: event.y) {
       LogScroll.scrollLog(by: rows, &model, layout)
     } else if layout.page.contains(x: event.x, y: event.y) {
-      Update.scrollPage(by: rows, &model, height: layout.page.height)
+      Moving.scrollPage(by: rows, &model, height: layout.page.height)
     } else if layout.list.contains(x: event.x, y: event.y) || layout.more.contains(x: event.x, y: event.y) {
       model.showsCursor = false
       model.top = min(max(0, model.rowCount - layout.list.height), max(0, model.top + rows))
@@ -56,7 +56,7 @@ enum MouseInput {
     } else if layout.footer.contains(x: event.x, y: event.y), model.prompt == nil {
       let hint = Footer.hints(model, width: layout.footer.width)
         .first { ($0.x..<($0.x + $0.width)).contains(event.x - layout.footer.x) }
-      return hint.map { Update.request($0.command, &model, now) } ?? []
+      return hint.map { $0.command.request(&model, now) } ?? []
     } else if layout.logBar.contains(x: event.x, y: event.y) {
       model.isCursorTaken = true
       model.focus = .log

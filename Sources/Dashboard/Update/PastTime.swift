@@ -28,7 +28,7 @@ enum PastTime {
       return []
     }
     model.show(run, at: time)
-    Update.review(&model)
+    model.reviewPrompt()
     guard wanted != time else {
       model.wantedPast = nil
       return []

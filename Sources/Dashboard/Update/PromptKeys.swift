@@ -32,7 +32,7 @@ enum PromptKeys {
     case .enter:
       model.prompt = nil
       guard found.indices.contains(place) else { return [] }
-      return Update.request(found[place].command, &model, now)
+      return found[place].command.request(&model, now)
     case .escape: model.prompt = nil
     case .up: model.prompt = .palette(editor, max(0, place - 1))
     case .down: model.prompt = .palette(editor, max(0, min(found.count - 1, place + 1)))
@@ -51,7 +51,7 @@ enum PromptKeys {
       model.prompt = nil
     case .up, .down, .pageUp, .pageDown:
       let moves: [Key: Movement] = [.up: .up, .down: .down, .pageUp: .pageUp, .pageDown: .pageDown]
-      if let movement = moves[key] { Update.move(movement, &model) }
+      if let movement = moves[key] { Moving.move(movement, &model) }
     case .backspace where editor.text.isEmpty:
       model.prompt = nil
     default:

@@ -12,7 +12,7 @@ enum Update {
       if !hadOutput, model.live.programLog.total > 0, model.log.subject == .job, let key = model.keys.label(.merged) {
         model.say("the program has printed: \(key) shows it", now)
       }
-      review(&model, after: events)
+      model.reviewPrompt(after: events)
       return ending(model, wasOver: wasOver) + departure(model)
     case .input(.key(let key)):
       let isSelected = model.log.selection?.isMade == true
@@ -41,21 +41,6 @@ enum Update {
     case .tick:
       if let notice = model.notice, notice.until <= now { model.notice = nil }
       return []
-    }
-  }
-
-  /// Withdraws the question whose jobs have changed; one that asks a person again is another question.
-  static func review(_ model: inout Model, after events: [JobEvent] = []) {
-    switch model.prompt {
-    case .quit where model.isOver: model.prompt = nil
-    case .confirm(let command, var jobs):
-      guard let action = command.jobs else { break }
-      if action.question == .approval {
-        for case .jobState(let id, _, _, _) in events.lazy.map(\.fact) { jobs.removeAll { $0 == id } }
-      }
-      jobs = action.affected(jobs, model)
-      model.prompt = jobs.isEmpty || !command.isEnabled(in: model) ? nil : .confirm(command, jobs)
-    default: break
     }
   }
 
@@ -95,15 +80,6 @@ enum Update {
       model.page = .list
       return []
     }
-    return command.map { request($0, &model, now) } ?? []
-  }
-
-  /// Performs a command, or says why it is not enabled.
-  static func request(_ command: Command, _ model: inout Model, _ now: Duration) -> [Effect] {
-    guard command.isEnabled(in: model) else {
-      if model.page != .help { model.say(command.refusal(in: model), now) }
-      return []
-    }
-    return command.perform(&model, now)
+    return command.map { $0.request(&model, now) } ?? []
   }
 }
