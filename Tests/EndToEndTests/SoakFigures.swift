@@ -9,7 +9,9 @@ struct SoakFigures {
   private var endings: [String: Int] = [:]
   private var processes = 0
   private var guardians = 0
-  private var slowest = (end: 0.0, left: 0.0, seed: UInt64(0))
+  /// The longest times until opdash and then its processes had ended, in seconds, and the seeds of their rounds.
+  private var slowestEnd = (time: 0.0, seed: UInt64(0))
+  private var slowestProcess = (time: 0.0, seed: UInt64(0))
 
   mutating func add(_ round: SoakRound) {
     rounds += 1
@@ -24,8 +26,8 @@ struct SoakFigures {
     endings[ending, default: 0] += 1
     processes += round.figures.processes
     guardians += round.deeds.killedGuardians
-    slowest.end = max(slowest.end, round.figures.end)
-    if round.figures.left > slowest.left { (slowest.left, slowest.seed) = (round.figures.left, round.plan.seed) }
+    if round.figures.end > slowestEnd.time { slowestEnd = (round.figures.end, round.plan.seed) }
+    if round.figures.left > slowestProcess.time { slowestProcess = (round.figures.left, round.plan.seed) }
   }
 
   func description(_ seconds: Double, firstSeed: UInt64) -> String {
@@ -36,8 +38,8 @@ struct SoakFigures {
     return """
       \(rounds) rounds in \(rounded(seconds)) s from seed \(firstSeed); \(list(interfaces)); \
       faults: \(list(deeds)); \(processes) processes of jobs lived at the end, \(guardians) guardians killed; \
-      ends: \(list(endings)); the slowest end took \(rounded(slowest.end)) s, \
-      the slowest process \(rounded(slowest.left)) s after it (seed \(slowest.seed))
+      ends: \(list(endings)); the slowest end took \(rounded(slowestEnd.time)) s (seed \(slowestEnd.seed)), \
+      the slowest process \(rounded(slowestProcess.time)) s after it (seed \(slowestProcess.seed))
       """
   }
 }

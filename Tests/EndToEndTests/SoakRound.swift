@@ -298,7 +298,7 @@ final class SoakRound {
   private func end() {
     let began = Date()
     // A shell may not have started it yet.
-    _ = wait { ending != nil || program != nil }
+    if !wait(for: { ending != nil || program != nil }) { complain("the shell did not start opdash") }
     goOn()
     figures.processes = jobProcesses().count
     if !plan.endsUnread { isReading = true }
@@ -306,7 +306,9 @@ final class SoakRound {
     if isReading { pty?.send([0x11]) }
     for fault in plan.ending where !isOver {
       // After ^Z the shell has the terminal, until it continues opdash.
-      if case .control = fault, !deeds.hasHungUp { _ = wait { isOver || isForeground } }
+      if case .control = fault, !deeds.hasHungUp, !wait(for: { isOver || isForeground }) {
+        complain("the shell did not continue opdash: \(processes.living())")
+      }
       commit(fault)
       hold(0.02)
     }
