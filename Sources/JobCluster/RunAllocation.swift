@@ -36,6 +36,7 @@ final class RunAllocation: @unchecked Sendable {
   /// Nil where the allocation is not the run's own.
   private let resources: SlurmResources?
   private let surrounding: SlurmJobID?
+  private let isInStep: Bool
   private let run: String
   private let runner: any SlurmRunner
   private let clock: any OperationClock
@@ -63,14 +64,15 @@ final class RunAllocation: @unchecked Sendable {
 
   /// Creates the allocation; `tell` is called on `queue`.
   ///
-  /// In a `surrounding` allocation, `clusterRequest` have no effect; `observer` returns the observer of the run.
+  /// In a `surrounding` allocation, `clusterRequest` has no effect; `isInStep` is true if this program is in one of its
+  /// steps. `observer` returns the observer of the run.
   init(
-    _ clusterRequest: ClusterRequest?, in surrounding: SlurmJobID?, run: String, runner: any SlurmRunner,
-    clock: any OperationClock, queue: DispatchQueue, observer: @escaping () -> SlurmObserver,
-    tell: @escaping (Event) -> Void
+    _ clusterRequest: ClusterRequest?, in surrounding: SlurmJobID?, isInStep: Bool = SlurmAllocation.isInStep(),
+    run: String, runner: any SlurmRunner, clock: any OperationClock, queue: DispatchQueue,
+    observer: @escaping () -> SlurmObserver, tell: @escaping (Event) -> Void
   ) {
     resources = surrounding == nil ? clusterRequest.map(SlurmResources.init) : nil
-    self.surrounding = surrounding
+    (self.surrounding, self.isInStep) = (surrounding, isInStep)
     (self.run, self.runner, self.clock, self.queue) = (run, runner, clock, queue)
     control = StepControl(runner: runner, clock: clock)
     self.observer = observer
@@ -225,7 +227,7 @@ final class RunAllocation: @unchecked Sendable {
       memory: clusterRequest.memory == 0 ? nil : clusterRequest.memory,
       gpus: clusterRequest.gpus ?? 0)
     // The step that this program is in has CPUs that no other step gets without overlapping.
-    let overlaps = id == surrounding && SlurmAllocation.isInStep
+    let overlaps = id == surrounding && isInStep
     var program = SlurmAllocation.step(launch, own, of: id, run: run, overlaps: overlaps)
     // The step's own signal is sent in another way; this one has no effect on srun and the shell around it.
     program.stopSignal = SIGCONT

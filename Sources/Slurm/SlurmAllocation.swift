@@ -206,8 +206,8 @@ package final class SlurmAllocation: Sendable {
   /// steps.
   ///
   /// Steps that don't run a program of srun, such as a batch script, have numbers of 4,294,967,290 and above, if any.
-  package static var isInStep: Bool {
-    guard let number = ProcessInfo.processInfo.environment["SLURM_STEP_ID"].flatMap({ Int($0) }) else { return false }
+  package static func isInStep(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> Bool {
+    guard let number = environment["SLURM_STEP_ID"].flatMap({ Int($0) }) else { return false }
     return number < 4_294_967_280
   }
 

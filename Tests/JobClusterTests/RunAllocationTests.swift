@@ -93,14 +93,15 @@ private final class Rig: @unchecked Sendable {
   private let told = Lock<[String]>([])
 
   init(
-    _ clusterRequest: ClusterRequest? = nil, in surrounding: SlurmJobID? = SlurmJobID(7), folder: TemporaryFolder? = nil
+    _ clusterRequest: ClusterRequest? = nil, in surrounding: SlurmJobID? = SlurmJobID(7), isInStep: Bool = false,
+    folder: TemporaryFolder? = nil
   ) {
     let (slurm, clock, told) = (slurm, clock, told)
     let path = folder?.file("jobs").path() ?? "/"
     let observer = SlurmObserver(run: "r", folder: path, runner: slurm, clock: clock)
     allocation = RunAllocation(
-      clusterRequest, in: surrounding, run: "r", runner: slurm, clock: clock, queue: queue, observer: { observer },
-      tell: { event in told.withLock { $0.append(Self.words(event)) } })
+      clusterRequest, in: surrounding, isInStep: isInStep, run: "r", runner: slurm, clock: clock, queue: queue,
+      observer: { observer }, tell: { event in told.withLock { $0.append(Self.words(event)) } })
   }
 
   private static func words(_ event: RunAllocation.Event) -> String {
@@ -292,6 +293,28 @@ private final class Rig: @unchecked Sendable {
     #expect(modest.suffix(2) == ["make", "all"])
     let greedy = step(ClusterRequest(cpus: 4, memory: 100, gpus: 2)).launch.arguments
     for word in ["--cpus-per-task=4", "--mem=100M", "--gpus=2"] { #expect(greedy.contains(word), "\(word)") }
+  }
+
+  /// Slurm gives the processors of the step that this program is in to no other step.
+  @Test func aStepSharesProcessorsWithTheOneOfThisProgramOnly() throws {
+    func overlaps(_ rig: Rig) -> Bool {
+      rig.perform { $0.step(ProcessLaunch(["make"]), ClusterRequest(), ticket: 3, node: "n2") }.0.arguments
+        .contains("--overlap")
+    }
+    for isInStep in [true, false] {
+      let rig = Rig(isInStep: isInStep)
+      rig.slurm.change { $0.nodes = Self.line }
+      rig.perform { $0.request() }
+      #expect(overlaps(rig) == isInStep)
+    }
+    let folder = try TemporaryFolder()
+    let own = Rig(ClusterRequest(nodes: 2), in: nil, isInStep: true, folder: folder)
+    own.slurm.change { state in
+      state.nodes = Self.line
+      state.jobs[7] = "RUNNING\u{1F}None\u{1F}n[1-2]"
+    }
+    own.perform { $0.request() }
+    #expect(own.tells("held n1 n2") && !overlaps(own))
   }
 
   @Test func aStepIsStoppedThroughSlurmWhileItsProgramWaits() {

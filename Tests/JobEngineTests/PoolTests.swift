@@ -105,6 +105,18 @@ import Testing
     #expect(bench.journal.run.isComplete)
   }
 
+  @Test func theEndOfArrivalsStartsTheJobsOfFinally() throws {
+    var bench = Bench(graph(["clean": []]) { $0.finally = .always }, slots: 2)
+    bench.start(isOpen: true)
+    bench.add([Job(name: "a", work: .simulate(SimulatedWork()))])
+    try bench.end("a")
+    #expect(bench.names == [])
+    bench.endArrivals()
+    #expect(bench.names == ["clean"])
+    try bench.end("clean")
+    #expect(bench.journal.run.isComplete)
+  }
+
   @Test func jobsThatJoinAStoppedRunAreCancelled() throws {
     var bench = bench()
     bench.start(isOpen: true)

@@ -449,6 +449,8 @@ extension GroupOperationTests {
     #expect(eventually { children[0].isExecuting })
     queue.isSuspended = true
     children[0].finish()
+    // Both children are in the group's queue already: at the end of the first, that queue is suspended.
+    #expect(eventually { group.dependencyQueue?.queue.isSuspended == true })
     #expect(eventually { children[0].isFinished })
     // A later look of the group at its queue has come and gone.
     #expect(eventually { inner.state == .ready })

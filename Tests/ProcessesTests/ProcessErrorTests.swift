@@ -66,31 +66,4 @@ struct ProcessErrorTests {
     let fault = ProcessError(.system(EIO), "make: no pseudo-terminal can be made: Input/output error")
     #expect(ProcessError.terminal("make", failedWith: EIO) == fault)
   }
-
-  // MARK: The standard input
-
-  @Test(arguments: [
-    ("/no/such/file", "/no/such/file can't be read: No such file or directory"),
-    ("a\0b", "a\0b can't be read: Invalid argument"),
-  ])
-  func anInputThatCannotBeReadIsNamed(path: String, text: String) {
-    #expect(throws: ProcessError(.inputUnusable, text)) {
-      try ProcessInput.file(path).withDescriptor(null: -7, of: "make") { _ throws(ProcessError) in }
-    }
-  }
-
-  @Test func anInputIsADescriptorAtItsBeginning() throws {
-    func content(_ input: ProcessInput) throws -> String {
-      try input.withDescriptor(null: -7, of: "make") { descriptor throws(ProcessError) in
-        var bytes = [UInt8](repeating: 0, count: 100)
-        let count = read(descriptor, &bytes, bytes.count)
-        return count < 0 ? "descriptor \(descriptor)" : String(decoding: bytes.prefix(count), as: UTF8.self)
-      }
-    }
-    #expect(try content(.none) == "descriptor -7")
-    #expect(try content(.string("héllo")) == "héllo")
-    #expect(try content(.bytes([])) == "")
-    try Data("from a file".utf8).write(to: folder.file("input"))
-    #expect(try content(.file(directory + "/input")) == "from a file")
-  }
 }

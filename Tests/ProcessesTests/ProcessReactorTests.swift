@@ -185,6 +185,31 @@ private final class Program: Sendable {
     #expect(program.end() == .signalled(SIGKILL))
   }
 
+  private static let hasPython = Shell("python3 -c ''").run().exit == .exited(0)
+
+  /// A tracer that asks to be told of the end of a process, and does not listen, holds that process in its end.
+  @Test(.enabled(if: hasPython, "python3 traces the process"))
+  func whatCannotBeKilledIsAbandoned() throws {
+    let program = try Program("sleep 3600 & echo $!; wait")
+    #expect(eventually { program.lines.count == 1 })
+    let descendant = try #require(program.lines.first.flatMap { pid_t($0) })
+    let tracer = try Program(
+      """
+      exec python3 -c 'import ctypes, signal
+      ptrace = ctypes.CDLL(None).ptrace
+      ptrace.argtypes = [ctypes.c_long] * 4
+      print(ptrace(0x4206, \(descendant), 0, 0x40), flush=True)
+      signal.pause()'
+      """)
+    #expect(tracer.says(["0"]))
+    program.send(.kill)
+    #expect(program.end() == .signalled(SIGKILL))
+    #expect(ProcessTable.state(of: descendant) == "t")
+    tracer.send(.kill)
+    #expect(tracer.end() == .signalled(SIGKILL))
+    #expect(eventually { !ProcessTable.isAlive(descendant) })
+  }
+
   @Test func aGraceIsThatOfItsProgram() throws {
     let patient = try Program(Self.trapping("echo T"))
     let hasty = try Program(Self.trapping("echo T"), grace: .milliseconds(10))
@@ -226,6 +251,10 @@ private final class Program: Sendable {
   }
 
   // MARK: Times
+
+  @Test func theNextCheckForStoppedProgramsIsTwoSecondsLater() {
+    #expect(ProcessReactor.stopCheck(after: 5) == 2_000_000_005)
+  }
 
   @Test(
     arguments: [

@@ -30,8 +30,10 @@ import Testing
     #expect(AllocatedNode.expanded(String(repeating: "[1]", count: 100_000)).count == 1)
     let many = String(repeating: "Nodes=n[1-60000] CPU_IDs=0\n", count: 1000)
     #expect(AllocatedNode.nodes(in: many).count == AllocatedNode.limit)
-    let zeros = String(repeating: "0", count: 100)
-    #expect(AllocatedNode.expanded("n[\(zeros)1-2]") == ["n\(zeros)1-2"])
+    // A number has at most 19 digits, as many as the largest one.
+    let zeros = String(repeating: "0", count: 18)
+    #expect(AllocatedNode.expanded("n[\(zeros)1-2]") == ["n\(zeros)1", "n\(zeros)2"])
+    #expect(AllocatedNode.expanded("n[\(zeros)01-2]") == ["n\(zeros)01-2"])
     let node = AllocatedNode.nodes(in: "Nodes=n1 CPU_IDs=0-99999999999 Mem=99999999999999999999 GRES=gpu:9,gpu:9").first
     #expect(node == AllocatedNode(name: "n1", cpus: AllocatedNode.limit, memory: nil, gpus: 18))
     let gpus = AllocatedNode.nodes(in: "Nodes=n1 CPU_IDs=0 GRES=gpu:9223372036854775807,gpu:a:9223372036854775807")

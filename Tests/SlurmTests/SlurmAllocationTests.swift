@@ -80,6 +80,11 @@ import Testing
       ])
   }
 
+  @Test(arguments: [nil: false, "": false, "0": true, "4294967279": true, "4294967290": false] as [String?: Bool])
+  func aBatchScriptIsInNoStep(number: String?, isInStep: Bool) {
+    #expect(SlurmAllocation.isInStep(number.map { ["SLURM_STEP_ID": $0] } ?? [:]) == isInStep)
+  }
+
   @Test func aStepBesideWhichThisProgramIsDoesNotWaitForItsCPUs() {
     let launch = SlurmAllocation.step(
       ProcessLaunch(["true"]), SlurmStep(name: "s", node: "n1"), of: SlurmJobID(12), run: "r", overlaps: true)

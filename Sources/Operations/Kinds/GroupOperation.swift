@@ -73,7 +73,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
   private let policy: ChildFailurePolicy
   /// Created when the group executes, so that a waiting group takes little memory.
   private let lazyDependencyQueue = LazyReference<DependencyQueue>()
-  private var dependencyQueue: DependencyQueue? { lazyDependencyQueue.load() }
+  var dependencyQueue: DependencyQueue? { lazyDependencyQueue.load() }
 
   /// Makes a group that has not begun.
   ///

@@ -404,6 +404,8 @@ final class ProcessReactor: @unchecked Sendable {
     }
   }
 
+  static func stopCheck(after now: UInt64) -> UInt64 { now + stopInterval }
+
   private func checkStops() {
     let now = Self.now
     if checksStops.load(ordering: .relaxed) {
@@ -417,7 +419,7 @@ final class ProcessReactor: @unchecked Sendable {
     // Turned off before the check: `watch` wakes the thread for a child that is added later.
     checksStops.store(false, ordering: .sequentiallyConsistent)
     guard registry.children.contains(where: \.mayStop) else { return }
-    nextStopCheck = now + Self.stopInterval
+    nextStopCheck = Self.stopCheck(after: now)
     checksStops.store(true, ordering: .sequentiallyConsistent)
   }
 
