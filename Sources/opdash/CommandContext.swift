@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import JobCluster
 import JobFiles
 import JobModel
 import Reports
@@ -27,11 +28,21 @@ struct CommandContext {
   }
 
   /// Prints a line about the command on standard error.
-  func note(_ line: String) { errors.write(line: MessageText.of("opdash: \(line)")) }
+  func note(_ line: String) { note(line, on: errors) }
 
-  /// Names the jobs that `--on slurm` leaves on this machine.
+  private func note(_ line: String, on output: Output) { output.write(line: MessageText.of("opdash: \(line)")) }
+
+  /// Names the jobs that `--on slurm` leaves on this machine; throws if no job can leave it.
   func noteStaying(_ graph: JobGraph, _ settings: Settings) throws(UsageError) {
-    if settings.engine == .slurm, let line = try ClusterCheck.staying(graph) { note(line) }
+    guard settings.engine == .slurm else { return }
+    let names = graph.jobs.filter { $0.cluster == nil }.map(\.name)
+    guard !names.isEmpty else { return }
+    guard names.count < graph.jobs.count else {
+      throw UsageError(
+        "--on slurm: no job can leave this machine: a cluster executes 'run' jobs, without services and 'tty: true'; "
+          + "leave '--on slurm' out")
+    }
+    note("stay on this machine: \(names.joined(most: 8)) (a terminal, a service, or other work than 'run')")
   }
 
   func exit(_ status: Int32) { end(ProgramEnd(status)) }
@@ -39,10 +50,11 @@ struct CommandContext {
   func fail(_ error: any Error, on output: Output? = nil) {
     let output = output ?? errors
     switch error {
-    case let error as UsageError: output.write(line: MessageText.of("opdash: \(error.message)"))
+    case let error as UsageError: note(error.message, on: output)
     case let faults as Faults: for line in faults.lines { output.write(line: MessageText.of(line)) }
+    case let refusal as ClusterRefusal: for message in refusal.messages { note(message, on: output) }
     case let faults as JobFileFaults: print(faults.faults, on: output)
-    default: output.write(line: MessageText.of("opdash: \(error)"))
+    default: note("\(error)", on: output)
     }
     end(ProgramEnd(before: error))
   }

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import JobCluster
 import JobEngine
 import JobFiles
 import JobModel

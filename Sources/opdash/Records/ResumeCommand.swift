@@ -51,7 +51,9 @@ struct ResumeCommand {
     if invocation.isDryRun {
       return context.print(try RunLaunch(context: context, plan: plan, settings: settings).rehearsal())
     }
-    let left = try AbandonedClusterJobs(of: entry, store, resume)
+    let left = try AbandonedClusterJobs(
+      of: store.chain(of: entry).map { AbandonedClusterJobs.EarlierRun(id: $0.id, folder: $0.folder) },
+      clusterPlan(resume, of: entry, store))
     plan.queue.cluster = RunCluster(earlier: left.followed)
     if let ending = left.ending { context.note(ending) }
     try left.cancelOthers()
@@ -59,6 +61,22 @@ struct ResumeCommand {
       context.note("following \(Format.count(left.followed.count, "job")) that the cluster may have")
     }
     try RunLaunch(context: context, plan: plan, settings: settings).start()
+  }
+
+  /// What the cluster's part of a resumed run has to know.
+  private func clusterPlan(
+    _ resume: ResumePlan, of entry: RunEntry, _ store: RunStore
+  ) throws -> AbandonedClusterJobs.Plan {
+    var run = Run(logCapacity: 1)
+    for event in try store.events(of: entry) { run.apply(event) }
+    // Recorded with neither an end nor a requested cancellation.
+    let open = run.jobs.filter { !$0.state.isTerminal && $0.cancelling == nil }
+    let reasons = Dictionary(resume.again.map { ($0.job, $0.reason) }) { first, _ in first }
+    return AbandonedClusterJobs.Plan(
+      graph: resume.graph, restored: Set(resume.restored.keys), leftOut: resume.leftOut,
+      open: Dictionary(open.map { ($0.job.name, $0.job) }) { first, _ in first },
+      isSame: { Fingerprint.of($0) == Fingerprint.of($1) },
+      isOverdue: { ResumePlan.isOverdue($0, reasons[$0.job]) })
   }
 
   /// The named run, or the last unfinished one of the job file that is found from here.

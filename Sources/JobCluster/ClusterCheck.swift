@@ -1,13 +1,16 @@
-import Foundation
-import JobCluster
+import Basics
 import JobEngine
 import JobModel
 import Operations
-import Session
 import Slurm
 
+/// Cluster jobs that can't be executed, or not ended, as they should: one message for each fault.
+package struct ClusterRefusal: Error, Equatable {
+  package let messages: [String]
+}
+
 /// Checks the requirements of a run's cluster jobs before anything starts.
-enum ClusterCheck {
+package enum ClusterCheck {
   /// The time limit of the check; a controller that does not answer in time is not a fault, because the run waits for
   /// it.
   private static let limit = Duration.seconds(10)
@@ -15,13 +18,13 @@ enum ClusterCheck {
   /// Throws if Slurm is not on this machine, the surrounding allocation has ended, or a job's request is malformed.
   ///
   /// Also throws if sbatch refuses a request, or if the allocation that runs the jobs as steps can't meet it.
-  static func check(
+  package static func check(
     _ graph: JobGraph, _ runner: any SlurmRunner = SystemSlurmRunner(),
     in surrounding: SlurmJobID? = SlurmAllocation.surrounding, absence: () -> String? = SystemSlurmRunner.absence
   ) throws {
     let jobs = graph.jobs.filter { $0.cluster != nil }
     guard !jobs.isEmpty else { return }
-    if let sentence = absence() { throw UsageError(sentence) }
+    if let sentence = absence() { throw ClusterRefusal(messages: [sentence]) }
     let end = SystemOperationClock().now + limit
     var lines: [String]
     if let surrounding {
@@ -29,32 +32,18 @@ enum ClusterCheck {
       if nodes == nil,
         case .ended? = value(until: end, { SlurmAllocation.standing(of: surrounding, runner, $0) })
       {
-        throw UsageError(
+        throw ClusterRefusal(messages: [
           "allocation \(surrounding), which this shell was started in, has ended: unset SLURM_JOB_ID, or use another shell"
-        )
+        ])
       }
       lines = stepFaults(jobs, in: nodes ?? [])
     } else if let allocation = graph.allocation {
-      lines = faults(SlurmResources(allocation), "slurm.allocation", runner, until: end).map { "opdash: \($0)" }
+      lines = faults(SlurmResources(allocation), "slurm.allocation", runner, until: end)
       lines += stepFaults(jobs, in: [node(of: allocation)])
     } else {
       lines = faults(jobs, runner, until: end)
     }
-    if !lines.isEmpty { throw Faults(lines: lines) }
-  }
-
-  /// A message that names the jobs that `--on slurm` has left on this machine; nil if there are none.
-  ///
-  /// Throws if no job can leave this machine.
-  static func staying(_ graph: JobGraph) throws(UsageError) -> String? {
-    let names = graph.jobs.filter { $0.cluster == nil }.map(\.name)
-    guard !names.isEmpty else { return nil }
-    guard names.count < graph.jobs.count else {
-      throw UsageError(
-        "--on slurm: no job can leave this machine: a cluster executes 'run' jobs, without services and 'tty: true'; "
-          + "leave '--on slurm' out")
-    }
-    return "stay on this machine: \(names.joined(most: 8)) (a terminal, a service, or other work than 'run')"
+    if !lines.isEmpty { throw ClusterRefusal(messages: lines) }
   }
 
   private static func faults(_ jobs: [Job], _ runner: any SlurmRunner, until end: Duration) -> [String] {
@@ -63,7 +52,7 @@ enum ClusterCheck {
     var lines: [String] = []
     for job in jobs {
       guard let resources = job.cluster.map(SlurmResources.init), known.insert(resources).inserted else { continue }
-      lines += faults(resources, "slurm", runner, until: end).map { "opdash: job \(job.name): \($0)" }
+      lines += faults(resources, "slurm", runner, until: end).map { "job \(job.name): \($0)" }
     }
     return lines
   }
@@ -96,14 +85,14 @@ enum ClusterCheck {
       guard let clusterRequest = job.cluster else { continue }
       if let count = clusterRequest.nodes, count > 1 {
         lines.append(
-          "opdash: job \(job.name): slurm.nodes: a step of an allocation is executed on one node: delete it, or start "
-            + "opdash outside of the allocation")
+          "job \(job.name): slurm.nodes: a step of an allocation is executed on one node: delete it, or start opdash "
+            + "outside of the allocation")
       }
       let need = NodeAllocator.Request(clusterRequest)
       guard !nodes.isEmpty, known.insert(need).inserted, let fault = NodeAllocator.fault(need, in: nodes) else {
         continue
       }
-      lines.append("opdash: job \(job.name): \(fault.reason)")
+      lines.append("job \(job.name): \(fault.reason)")
     }
     return lines
   }

@@ -1,7 +1,7 @@
 import Dispatch
 import Testing
 
-@testable import opdash
+@testable import Basics
 
 struct BlockingCallTests {
   @Test func theValueIsWaitedFor() {

@@ -1,10 +1,9 @@
-import Basics
-import Foundation
+import Dispatch
 
 /// Calls with a completion handler whose answer a command waits for before it starts anything.
-enum BlockingCall {
+package enum BlockingCall {
   /// The value that `begin` gives, on any thread; nil if it takes longer than `limit`.
-  static func value<Value: Sendable>(
+  package static func value<Value: Sendable>(
     within limit: DispatchTimeInterval, _ begin: (_ done: @escaping @Sendable (Value) -> Void) -> Void
   ) -> Value? {
     let value = Lock<Value?>(nil)

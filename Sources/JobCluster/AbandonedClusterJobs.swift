@@ -1,9 +1,7 @@
 import Basics
 import Foundation
-import JobCluster
 import JobModel
-import RunStore
-import Session
+import Operations
 import Slurm
 
 /// The cluster jobs left by the resumed run and by the runs that it resumed itself.
@@ -11,7 +9,42 @@ import Slurm
 /// Cluster jobs continue when the run's program has died. A job whose end the run has not recorded is followed if it is
 /// unchanged and none of its needs is executed again. All other jobs in the cluster are cancelled before anything
 /// starts.
-struct AbandonedClusterJobs {
+package struct AbandonedClusterJobs {
+  /// The run that is resumed, or one that it resumed itself.
+  package struct EarlierRun {
+    var id: String
+    /// The folder of its files; nil if it has none any longer.
+    var folder: String?
+
+    package init(id: String, folder: String?) {
+      self.id = id
+      self.folder = folder
+    }
+  }
+
+  /// What the new run does with the jobs of its graph.
+  package struct Plan {
+    var graph: JobGraph
+    /// The jobs that are not executed.
+    var restored: Set<JobID>
+    /// The names of jobs that stay out of the graph.
+    var leftOut: [String]
+    /// The jobs that the resumed run has recorded without an end, by name.
+    var open: [String: Job]
+    /// Whether a recorded job does the same as one of the graph.
+    var isSame: (Job, Job) -> Bool
+    /// Whether a success with this need may be outdated.
+    var isOverdue: (JobNeed) -> Bool
+
+    package init(
+      graph: JobGraph, restored: Set<JobID>, leftOut: [String], open: [String: Job],
+      isSame: @escaping (Job, Job) -> Bool, isOverdue: @escaping (JobNeed) -> Bool
+    ) {
+      (self.graph, self.restored, self.leftOut, self.open) = (graph, restored, leftOut, open)
+      (self.isSame, self.isOverdue) = (isSame, isOverdue)
+    }
+  }
+
   private struct Left {
     let run: String
     let folder: String
@@ -31,27 +64,28 @@ struct AbandonedClusterJobs {
   /// The most jobs that are named in a line.
   private static let most = 8
 
-  private(set) var followed: [JobID: EarlierClusterJob] = [:]
+  package private(set) var followed: [JobID: EarlierClusterJob] = [:]
   private var others: [(run: Left, jobs: [FoundSlurmJob])] = []
   private let runner: any SlurmRunner
 
   /// Queries the controller if any of the runs had cluster jobs, and blocks until it answers.
   ///
-  /// Throws if jobs that the plan leaves out have not ended, because no run would record their end. `followed` has the
-  /// identifiers of the plan's graph.
-  init(
-    of entry: RunEntry, _ store: RunStore, _ plan: ResumePlan, runner: any SlurmRunner = SystemSlurmRunner()
+  /// The resumed run is the first one. Throws a `ClusterRefusal` if jobs that the plan leaves out have not ended, because
+  /// no run would record their end. `followed` has the identifiers of the plan's graph.
+  package init(
+    of earlier: [EarlierRun], _ plan: @autoclosure () throws -> Plan, runner: any SlurmRunner = SystemSlurmRunner(),
+    absence: () -> String? = SystemSlurmRunner.absence
   ) throws {
     self.runner = runner
-    let runs = try store.chain(of: entry).compactMap { try Self.left(of: $0, runner) }
-    guard !runs.isEmpty else { return }
-    let open = try Self.open(in: entry, store)
+    let runs = try earlier.compactMap { try Self.left(of: $0, runner, absence) }
+    guard let resumed = earlier.first?.id, !runs.isEmpty else { return }
+    let plan = try plan()
     let going = Set(runs.flatMap { $0.going.map(\.identity.job) })
     let leftOut = plan.leftOut.filter { name in
-      open[name] != nil && going.contains(SlurmIdentity(run: entry.id, job: name, attempt: 1).job)
+      plan.open[name] != nil && going.contains(SlurmIdentity(run: resumed, job: name, attempt: 1).job)
     }
-    guard leftOut.isEmpty else { throw Self.refusal(leftOut, of: entry) }
-    follow(open, in: runs, plan)
+    guard leftOut.isEmpty else { throw Self.refusal(leftOut, of: resumed) }
+    follow(plan, in: runs)
     for run in runs {
       let kept = Set(
         followed.filter { $0.value.run == run.run }.map { id, job in
@@ -62,20 +96,19 @@ struct AbandonedClusterJobs {
     }
   }
 
-  /// Selects the `open` jobs that are followed; `runs` come newest first.
-  private mutating func follow(_ open: [String: Job], in runs: [Left], _ plan: ResumePlan) {
+  /// Selects the open jobs that are followed; `runs` come newest first.
+  private mutating func follow(_ plan: Plan, in runs: [Left]) {
     let graph = plan.graph
     let mask = SecretMask(graph.secrets)
-    let reasons = Dictionary(plan.again.map { ($0.job, $0.reason) }) { first, _ in first }
     for index in DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order {
       let (id, job) = (JobID(index), graph.jobs[index])
-      guard job.cluster != nil, plan.restored[id] == nil, let before = open[job.name] else { continue }
+      guard job.cluster != nil, !plan.restored.contains(id), let before = plan.open[job.name] else { continue }
       // The recorded job lacks its environment and its secrets.
       let shown = (mask.map { job.masked(by: $0) } ?? job).stated
-      guard Fingerprint.of(before) == Fingerprint.of(shown) else { continue }
+      guard plan.isSame(before, shown) else { continue }
       // The job works on the results or the values of these jobs: if they are executed again, so is it.
-      guard job.needs.allSatisfy({ followed[$0.job] != nil || !ResumePlan.isOverdue($0, reasons[$0.job]) }),
-        job.outputs.allSatisfy({ followed[$0.job] != nil || plan.restored[$0.job] != nil })
+      guard job.needs.allSatisfy({ followed[$0.job] != nil || !plan.isOverdue($0) }),
+        job.outputs.allSatisfy({ followed[$0.job] != nil || plan.restored.contains($0.job) })
       else { continue }
       // The newest run that has submitted it.
       for run in runs {
@@ -87,7 +120,7 @@ struct AbandonedClusterJobs {
   }
 
   /// The message before `cancelOthers`, which may take a while; nil if there is nothing to cancel.
-  var ending: String? {
+  package var ending: String? {
     let jobs = others.flatMap { $0.jobs }
     guard !jobs.isEmpty else { return nil }
     // A name that can't be decoded is shown in its encoded form.
@@ -96,7 +129,7 @@ struct AbandonedClusterJobs {
   }
 
   /// Cancels the jobs that are not followed and waits for their end, because they may still write files of the new run.
-  func cancelOthers() throws {
+  package func cancelOthers() throws {
     guard !others.isEmpty else { return }
     let answer = BlockingCall.value(within: Self.patience) { done in
       runner.run(SlurmCommand(["scancel"] + others.flatMap { $0.jobs.map(\.id) }.words)) { done($0) }
@@ -113,9 +146,10 @@ struct AbandonedClusterJobs {
           break
         }
         guard SystemOperationClock().now < end else {
-          throw UsageError(
+          throw ClusterRefusal(messages: [
             "run \(run.run) has left cluster jobs that don't end: \(left.words.joined(separator: " ")): "
-              + "wait, or end them with scancel --signal=KILL")
+              + "wait, or end them with scancel --signal=KILL"
+          ])
         }
         Thread.sleep(forTimeInterval: 1)
       }
@@ -123,12 +157,14 @@ struct AbandonedClusterJobs {
   }
 
   /// The run's jobs in the cluster and in the run's folder; nil for a run without cluster jobs.
-  private static func left(of run: RunEntry, _ runner: any SlurmRunner) throws -> Left? {
+  private static func left(
+    of run: EarlierRun, _ runner: any SlurmRunner, _ absence: () -> String?
+  ) throws -> Left? {
     guard let folder = run.folder.map(EarlierClusterJob.folder(inRun:)), FileManager.default.fileExists(atPath: folder)
     else {
       return nil
     }
-    if let sentence = SystemSlurmRunner.absence() { throw UsageError(sentence) }
+    if let sentence = absence() { throw ClusterRefusal(messages: [sentence]) }
     let observer = SlurmObserver(run: run.id, folder: folder, runner: runner)
     let found = try found(observer)
     var numbers = observer.files.attempts()
@@ -150,24 +186,18 @@ struct AbandonedClusterJobs {
     }
   }
 
-  private static func noAnswer(_ fault: String?) -> UsageError {
-    UsageError(
+  private static func noAnswer(_ fault: String?) -> ClusterRefusal {
+    ClusterRefusal(messages: [
       "whether the run has left cluster jobs is not known, because the Slurm controller does not answer"
-        + (fault.map { " (\($0))" } ?? "") + ": try again when it does")
+        + (fault.map { " (\($0))" } ?? "") + ": try again when it does"
+    ])
   }
 
-  private static func refusal(_ leftOut: [String], of entry: RunEntry) -> UsageError {
+  private static func refusal(_ leftOut: [String], of run: String) -> ClusterRefusal {
     let jobs = leftOut.count == 1 ? "a job" : "jobs"
-    return UsageError(
-      "the cluster still has \(jobs) of run \(entry.id) that --failed would end: \(leftOut.joined(most: most)): "
-        + "opdash resume without --failed goes on with \(leftOut.count == 1 ? "it" : "them")")
-  }
-
-  /// The jobs that the run recorded with neither an end nor a requested cancellation.
-  private static func open(in entry: RunEntry, _ store: RunStore) throws -> [String: Job] {
-    var run = Run(logCapacity: 1)
-    for event in try store.events(of: entry) { run.apply(event) }
-    let open = run.jobs.filter { !$0.state.isTerminal && $0.cancelling == nil }
-    return Dictionary(open.map { ($0.job.name, $0.job) }) { first, _ in first }
+    return ClusterRefusal(messages: [
+      "the cluster still has \(jobs) of run \(run) that --failed would end: \(leftOut.joined(most: most)): "
+        + "opdash resume without --failed goes on with \(leftOut.count == 1 ? "it" : "them")"
+    ])
   }
 }

@@ -1,9 +1,8 @@
 import JobModel
-import Session
 import Slurm
 import Testing
 
-@testable import opdash
+@testable import JobCluster
 
 /// What is checked of cluster jobs before a run starts.
 @Suite struct ClusterCheckTests {
@@ -31,10 +30,8 @@ import Testing
         JobGraph(name: "g", jobs: jobs, allocation: allocation), Answering(answer: answer), in: surrounding
       ) { absence }
       return []
-    } catch let error as UsageError {
-      return [error.message]
     } catch {
-      return (error as? Faults)?.lines ?? ["\(error)"]
+      return (error as? ClusterRefusal)?.messages ?? ["\(error)"]
     }
   }
 
@@ -47,9 +44,9 @@ import Testing
     let found = faults(tooMany, tooMany, ClusterRequest(partition: "long"), ClusterRequest(options: ["--array=1-3"]))
     #expect(found.count == 3)
     let end = "no such thing: change what 'slurm' asks for"
-    #expect(found.first == "opdash: job job0: sbatch refuses --cpus-per-task=64: \(end)")
-    #expect(found.dropFirst().first == "opdash: job job2: sbatch refuses --partition=long: \(end)")
-    #expect(found.last?.hasPrefix("opdash: job job3: slurm.options: ") == true)
+    #expect(found.first == "job job0: sbatch refuses --cpus-per-task=64: \(end)")
+    #expect(found.dropFirst().first == "job job2: sbatch refuses --partition=long: \(end)")
+    #expect(found.last?.hasPrefix("job job3: slurm.options: ") == true)
   }
 
   @Test func aControllerThatDoesNotAnswerIsNoFault() {
@@ -68,11 +65,11 @@ import Testing
     let found = faults(ClusterRequest(), allocation: ClusterRequest(nodes: 4))
     #expect(
       found == [
-        "opdash: sbatch refuses --nodes=4: no such thing: change what 'slurm.allocation' asks for"
+        "sbatch refuses --nodes=4: no such thing: change what 'slurm.allocation' asks for"
       ])
     #expect(
       faults(ClusterRequest(), allocation: ClusterRequest(qos: "a b")) == [
-        "opdash: slurm.allocation.qos: 'a b' has a blank in it"
+        "slurm.allocation.qos: 'a b' has a blank in it"
       ])
   }
 
@@ -82,8 +79,8 @@ import Testing
       allocation: ClusterRequest(cpus: 4, nodes: 2))
     #expect(
       found == [
-        "opdash: job job0: slurm.cpus: 6 is too much: a node of the allocation has at most 4 CPUs: " + larger,
-        "opdash: job job2: slurm.gpus: 1 is too much: a node of the allocation has at most 0 GPUs: " + larger,
+        "job job0: slurm.cpus: 6 is too much: a node of the allocation has at most 4 CPUs: " + larger,
+        "job job2: slurm.gpus: 1 is too much: a node of the allocation has at most 0 GPUs: " + larger,
       ])
     // How many CPUs a whole node has is Slurm's to say.
     #expect(faults(ClusterRequest(cpus: 6, gpus: 1), allocation: ClusterRequest(options: ["--exclusive"])) == [])
@@ -118,9 +115,9 @@ import Testing
       answer: nodes)
     #expect(
       known == [
-        "opdash: job job1: slurm.memory: 600 is too much: a node of the allocation has at most 500 MiB: "
+        "job job1: slurm.memory: 600 is too much: a node of the allocation has at most 500 MiB: "
           + larger,
-        "opdash: job job2: slurm.nodes: a step of an allocation is executed on one node: delete it, or start opdash "
+        "job job2: slurm.nodes: a step of an allocation is executed on one node: delete it, or start opdash "
           + "outside of the allocation",
       ])
     // What a step can't have does not keep it from being executed there.

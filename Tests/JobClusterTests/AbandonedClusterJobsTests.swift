@@ -1,0 +1,125 @@
+import Foundation
+import JobModel
+import Slurm
+import Support
+import Testing
+
+@testable import JobCluster
+
+/// What a resumed run does with the jobs that earlier runs have left in the cluster.
+struct AbandonedClusterJobsTests {
+  private let folders: TemporaryFolder
+
+  init() throws {
+    folders = try TemporaryFolder()
+    for run in ["r", "q"] {
+      try FileManager.default.createDirectory(
+        at: folders.file("\(run)/cluster"), withIntermediateDirectories: true)
+    }
+  }
+
+  private func run(_ id: String) -> AbandonedClusterJobs.EarlierRun {
+    .init(id: id, folder: folders.file(id).path())
+  }
+
+  /// `a` and `b`, which needs it, are jobs of the cluster.
+  private static let graph = JobGraph(
+    name: "g",
+    jobs: ["a", "b"].enumerated().map { index, name in
+      Job(
+        name: name, work: .shell(ShellWork(.script("true"), cluster: ClusterRequest())),
+        needs: index == 0 ? [] : [JobNeed(JobID(0))])
+    })
+
+  /// The jobs of `names` have not ended in the record.
+  private func plan(
+    _ names: String..., leftOut: [String] = [], restored: Set<JobID> = [], changed: Set<String> = [],
+    isOverdue: Bool = false
+  ) -> AbandonedClusterJobs.Plan {
+    let open = Self.graph.jobs.filter { names.contains($0.name) }.map { ($0.name, $0) }
+    return AbandonedClusterJobs.Plan(
+      graph: Self.graph, restored: restored, leftOut: leftOut, open: Dictionary(uniqueKeysWithValues: open),
+      isSame: { $0.name == $1.name && !changed.contains($0.name) }, isOverdue: { _ in isOverdue })
+  }
+
+  private func jobs(
+    _ slurm: ListedJobs, _ plan: AbandonedClusterJobs.Plan, runs: [String] = ["r"], absence: String? = nil
+  ) throws -> AbandonedClusterJobs {
+    try AbandonedClusterJobs(of: runs.map(run), plan, runner: slurm) { absence }
+  }
+
+  private func messages(_ body: () throws -> Void) -> [String]? {
+    do { try body() } catch { return (error as? ClusterRefusal)?.messages }
+    return []
+  }
+
+  private func followed(_ run: String, _ number: Int) -> EarlierClusterJob {
+    EarlierClusterJob(run: run, folder: folders.file(run).path() + "/cluster", number: number)
+  }
+
+  @Test func withoutFilesOfClusterJobsSlurmIsNotAsked() throws {
+    let slurm = ListedJobs(nil)
+    let runs = [AbandonedClusterJobs.EarlierRun(id: "x", folder: nil), .init(id: "y", folder: "/no/such/folder")]
+    let left = try AbandonedClusterJobs(of: runs, plan("a"), runner: slurm) { "absent" }
+    #expect(left.followed == [:] && left.ending == nil && slurm.queries == 0)
+  }
+
+  @Test func anUnchangedJobIsFollowed() throws {
+    let slurm = ListedJobs([ListedJobs.job(7, "RUNNING", attempt: 2)])
+    let left = try jobs(slurm, plan("a"))
+    #expect(left.followed == [JobID(0): followed("r", 2)] && left.ending == nil)
+    try left.cancelOthers()
+    #expect(slurm.cancelled == [])
+  }
+
+  @Test func theNewestRunThatHasSubmittedAJobCounts() throws {
+    let lines = [
+      ListedJobs.job(7, "RUNNING", run: "q", attempt: 3), ListedJobs.job(8, "RUNNING", name: "b", attempt: 1),
+    ]
+    let left = try jobs(ListedJobs(lines), plan("a", "b"), runs: ["r", "q"])
+    #expect(left.followed == [JobID(0): followed("q", 3), JobID(1): followed("r", 1)])
+  }
+
+  @Test func aChangedJobIsCancelledWithWhatNeedsIt() throws {
+    let lines = [ListedJobs.job(7, "RUNNING", attempt: 1), ListedJobs.job(8, "PENDING", name: "b", attempt: 1)]
+    let slurm = ListedJobs(lines)
+    let left = try jobs(slurm, plan("a", "b", changed: ["a"], isOverdue: true))
+    #expect(left.followed == [:])
+    #expect(left.ending == "ending 2 cluster jobs of the earlier run: a (7), b (8)")
+    try left.cancelOthers()
+    #expect(slurm.cancelled == ["scancel", "7", "8"])
+  }
+
+  @Test func aRestoredJobAndOneWithARecordedEndAreNotFollowed() throws {
+    let lines = [ListedJobs.job(7, "RUNNING", attempt: 1), ListedJobs.job(8, "RUNNING", name: "b", attempt: 1)]
+    let left = try jobs(ListedJobs(lines), plan("a", restored: [JobID(0)]))
+    #expect(left.followed == [:] && left.ending == "ending 2 cluster jobs of the earlier run: a (7), b (8)")
+  }
+
+  @Test func aJobThatWasCancelledIsExecutedAgain() throws {
+    let cancelled = ListedJobs.job(7, "CANCELLED", attempt: 1)
+    #expect(try jobs(ListedJobs([cancelled]), plan("a")).followed == [:])
+    // The second submission of one attempt, the first of which was cancelled, goes on.
+    let twice = ListedJobs([cancelled, ListedJobs.job(8, "RUNNING", attempt: 1)])
+    #expect(try jobs(twice, plan("a")).followed == [JobID(0): followed("r", 1)])
+  }
+
+  @Test func jobsThatStayOutAreNotEnded() throws {
+    let slurm = ListedJobs([ListedJobs.job(7, "RUNNING", attempt: 1)])
+    #expect(
+      messages { _ = try jobs(slurm, plan("a", leftOut: ["a", "b"])) } == [
+        "the cluster still has a job of run r that --failed would end: a: opdash resume without --failed goes on with it"
+      ])
+    #expect(messages { _ = try jobs(slurm, plan("b", leftOut: ["a"])) } == [])
+  }
+
+  @Test func withoutAnAnswerNothingIsStarted() throws {
+    let unknown = "whether the run has left cluster jobs is not known, because the Slurm controller does not answer"
+    let asked = messages { _ = try jobs(ListedJobs(nil), plan("a")) }
+    #expect(asked?.count == 1 && asked?.first?.hasPrefix(unknown) == true)
+    let slurm = ListedJobs([ListedJobs.job(7, "RUNNING", attempt: 1)], canCancel: false)
+    let told = messages { try jobs(slurm, plan()).cancelOthers() }
+    #expect(told?.count == 1 && told?.first?.hasPrefix(unknown) == true)
+    #expect(messages { _ = try jobs(slurm, plan("a"), absence: "Slurm is not here") } == ["Slurm is not here"])
+  }
+}
