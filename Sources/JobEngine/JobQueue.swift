@@ -162,7 +162,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
       mustExecute: cluster?.continues(admission.job) == true, wanted: wanted, hashes: fileHashes
     ) { [earlier = options.earlier] in earlier(admission.job) }
     let work: Result<Job, JobFailure>
-    do throws(JobFailure) { work = .success(try scheduler.resolved(job)) } catch { work = .failure(error) }
+    do throws(JobFailure) { work = .success(try scheduler.run.resolved(job)) } catch { work = .failure(error) }
     let attempt = Attempt(
       admission, work, by: executor(of: job), named: job.name, log: log, check: check)
     let operation = attempt.operation

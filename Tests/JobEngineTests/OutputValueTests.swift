@@ -13,7 +13,7 @@ import Testing
     var bench = Bench(graph)
     bench.start()
     bench.journal.state(.jobOutputs(JobID(0), ["path": value]))
-    return try bench.scheduler.resolved(graph.jobs[1]).work
+    return try bench.journal.run.resolved(graph.jobs[1]).work
   }
 
   @Test(arguments: [

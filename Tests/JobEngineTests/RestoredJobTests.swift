@@ -65,7 +65,7 @@ private let earlier = EarlierSuccess(run: "before", at: Date(timeIntervalSince19
     #expect(bench.facts.contains(.jobOutputs(JobID(0), ["path": "/x"])))
     #expect(bench.journal.run[JobID(0)].outputs == ["path": "/x"])
     #expect(bench.names == ["b"])
-    let job = try bench.scheduler.resolved(graph.jobs[1])
+    let job = try bench.journal.run.resolved(graph.jobs[1])
     #expect(job.work == .shell(ShellWork(.argv(["use", "/x"]))))
   }
 

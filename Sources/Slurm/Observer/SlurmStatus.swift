@@ -50,3 +50,10 @@ package struct FoundSlurmJob: Sendable, Equatable {
   package var id: SlurmJobID
   package var state: SlurmState
 }
+
+/// The reason that Slurm could not be queried, as a sentence.
+package struct SlurmFault: Error, Sendable, Equatable, CustomStringConvertible {
+  package let description: String
+
+  package init(_ description: String) { self.description = description }
+}

@@ -1,13 +1,13 @@
 import JobModel
 
-extension Scheduler {
+extension Run {
   /// Inserts the values of other jobs into the job's texts; throws the failure of its attempt.
   func resolved(_ job: Job) throws(JobFailure) -> Job {
     if job.outputs.isEmpty { return job }
     var values: [(key: String, value: String)] = []
     for reference in job.outputs {
-      guard let value = run.jobs[reference.job.index].outputs[reference.name] else {
-        let record = run.jobs[reference.job.index]
+      guard let value = jobs[reference.job.index].outputs[reference.name] else {
+        let record = jobs[reference.job.index]
         let known = record.outputs.keys.sorted().joined(separator: ", ")
         throw JobFailure(
           .launch,

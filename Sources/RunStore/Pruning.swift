@@ -16,22 +16,34 @@ extension RunStore {
   @discardableResult
   package func prune(_ retention: Retention = Retention(), now: Date = Date()) throws(RunStoreError) -> PrunedRuns {
     try database.withLock { database throws(RunStoreError) in
-      // Work undone by a power failure is repeated.
-      try database.execute("PRAGMA synchronous = NORMAL")
-      try removeLeftovers(database)
-      var pruned = PrunedRuns()
-      for run in excess(try storedRuns(database, now), beyond: retention, now) {
-        if let number = run.number {
-          try database.run("DELETE FROM runs WHERE number = ?", SQLValue(number))
-          try removeRows(of: number, database)
-        }
-        try removeFolder(run.id)
-        pruned.runs += 1
-        pruned.bytes = pruned.bytes.plus(run.bytes)
-      }
-      try vacuum(database)
-      return pruned
+      try Pruning(database: database, folder: folder, retention: retention, now: now).perform()
     }
+  }
+}
+
+/// One removal of the runs that a store keeps no longer.
+private struct Pruning {
+  let database: Database
+  let folder: String
+  let retention: Retention
+  let now: Date
+
+  func perform() throws(RunStoreError) -> PrunedRuns {
+    // Work undone by a power failure is repeated.
+    try database.execute("PRAGMA synchronous = NORMAL")
+    try removeLeftovers()
+    var pruned = PrunedRuns()
+    for run in excess(try storedRuns()) {
+      if let number = run.number {
+        try database.run("DELETE FROM runs WHERE number = ?", SQLValue(number))
+        try removeRows(of: number)
+      }
+      try removeFolder(run.id)
+      pruned.runs += 1
+      pruned.bytes = pruned.bytes.plus(run.bytes)
+    }
+    try vacuum()
+    return pruned
   }
 
   /// A run that may be removed, with its size.
@@ -44,7 +56,7 @@ extension RunStore {
     var isGoingOn: Bool
   }
 
-  private func excess(_ runs: [StoredRun], beyond retention: Retention, _ now: Date) -> [StoredRun] {
+  private func excess(_ runs: [StoredRun]) -> [StoredRun] {
     var bytes = 0
     return runs.sorted { $0.startedAt > $1.startedAt }.enumerated().filter { index, run in
       bytes = bytes.plus(run.bytes)
@@ -53,7 +65,7 @@ extension RunStore {
     }.map(\.element)
   }
 
-  private func storedRuns(_ database: Database, _ now: Date) throws(RunStoreError) -> [StoredRun] {
+  private func storedRuns() throws(RunStoreError) -> [StoredRun] {
     let rows = try database.all(
       "SELECT number, id, started, bytes, log_bytes, ended IS NULL, pid, start_time, boot FROM runs"
     ) { row in
@@ -72,13 +84,13 @@ extension RunStore {
       run.bytes = run.bytes.plus(size)
       runs.append(run)
     }
-    return runs + unrecordedRuns(besides: Set(runs.map(\.id)), now)
+    return runs + unrecordedRuns(besides: Set(runs.map(\.id)))
   }
 
   /// The folders of runs that the store does not know: they were not recorded, or have only just begun.
   ///
   /// The state folder may belong to anyone, so only folders with the name of a run count.
-  private func unrecordedRuns(besides known: Set<String>, _ now: Date) -> [StoredRun] {
+  private func unrecordedRuns(besides known: Set<String>) -> [StoredRun] {
     let names = (BytePath("\(folder)/runs").names() ?? []).map(\.text)
     let own = names.filter { $0.wholeMatch(of: /\d{8}-\d{6}-\d+(\.\d+)?/) != nil }
     return own.filter { !known.contains($0) }.compactMap { id in
@@ -101,16 +113,16 @@ extension RunStore {
   }
 
   /// Removes the remains of an interrupted call.
-  private func removeLeftovers(_ database: Database) throws(RunStoreError) {
+  private func removeLeftovers() throws(RunStoreError) {
     for table in ["events", "ended", "processes"] {
       let numbers = try database.all(
         "SELECT DISTINCT run FROM \(table) WHERE run NOT IN (SELECT number FROM runs)"
       ) { $0.int(0) }
-      for number in numbers { try removeRows(of: number, database) }
+      for number in numbers { try removeRows(of: number) }
     }
   }
 
-  private func removeRows(of run: Int, _ database: Database) throws(RunStoreError) {
+  private func removeRows(of run: Int) throws(RunStoreError) {
     // About a megabyte each.
     for (table, count) in [("events", 32), ("ended", 2000)] {
       repeat {
@@ -134,7 +146,7 @@ extension RunStore {
   }
 
   /// Gives the free pages back to the file system, 4 MB at a time.
-  private func vacuum(_ database: Database) throws(RunStoreError) {
+  private func vacuum() throws(RunStoreError) {
     func free() throws(RunStoreError) -> Int { try database.all("PRAGMA freelist_count") { $0.int(0) }.first ?? 0 }
     var left = try free()
     while left > 0 {
