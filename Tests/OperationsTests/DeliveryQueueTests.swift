@@ -51,6 +51,24 @@ import Testing
     done.wait()
   }
 
+  @Test func theDeliveriesOfOneCallAreFollowedByOneCall() {
+    let delivery = DeliveryQueue(attachedTo: queue, pace: hourly, clock: clock)
+    let told = Journal<String>()
+    delivery.whenDelivered { [weak delivery] in told.add("end, \(delivery?.isDelivering == true)") }
+    let operation = ManualOperation()
+    let token = operation.observe(\.progress, on: queue) { [weak delivery] _, change in
+      told.add("\(change.newValue.completed), \(delivery?.isDelivering == true)")
+    }
+    operation.report(completed: 1)
+    #expect(eventually { told.count == 2 })
+    operation.report(completed: 2)
+    operation.report(completed: 3)
+    deliver(delivery)
+    #expect(told.entries == ["1, true", "end, false", "2, true", "3, true", "end, false"])
+    #expect(!delivery.isDelivering)
+    withExtendedLifetime(token) {}
+  }
+
   @Test func deliveriesWaitForThePaceUntilTheyAreWanted() {
     let delivery = DeliveryQueue(attachedTo: queue, pace: hourly, clock: clock)
     let (operation, told, token) = reporting()

@@ -49,6 +49,9 @@ package final class FactStream: @unchecked Sendable {
     queue = DispatchQueue(label: label, qos: .userInitiated)
     deliveries = DeliveryQueue(attachedTo: queue, pace: pace, clock: clock)
     self.clock = clock
+    deliveries.whenDelivered { [weak self] in
+      if let self, isDeliveryDue { deliver() }
+    }
   }
 
   /// The time since the run began; zero before.
@@ -99,11 +102,14 @@ package final class FactStream: @unchecked Sendable {
     setNeedsDelivery()
   }
 
-  /// Schedules a delivery; facts of one batch of changes are delivered together.
+  /// Requests a delivery: at the end of the batch of observed changes, or soon if the facts have another cause.
   package func setNeedsDelivery() {
     guard !isDeliveryDue, !isOver else { return }
     isDeliveryDue = true
-    queue.async { self.deliver() }
+    if deliveries.isDelivering { return }
+    queue.async {
+      if self.isDeliveryDue { self.deliver() }
+    }
   }
 
   fileprivate func deliver() {

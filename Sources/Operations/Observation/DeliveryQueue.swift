@@ -10,13 +10,35 @@ package final class DeliveryQueue: Sendable {
   /// Whether the clock was given, so that changes of properties have a time too.
   let hasClock: Bool
 
+  /// What follows a call with deliveries, and whether such a call is being made.
+  private struct Batch: Sendable {
+    var isUnderWay = false
+    var whenDelivered: (@Sendable () -> Void)?
+  }
+
+  private let batch: Lock<Batch>
+
   private init(_ queue: DispatchQueue, pace: MailboxPace? = nil, clock: (any OperationClock)? = nil) {
     self.clock = clock ?? .system
     hasClock = clock != nil
+    let batch = Lock(Batch())
+    self.batch = batch
     mailbox = Mailbox(on: queue, pace: pace) { deliveries in
+      batch.withLock { $0.isUnderWay = true }
       for index in deliveries.indices { deliveries[index].deliver() }
+      let whenDelivered = batch.withLock { batch in
+        batch.isUnderWay = false
+        return batch.whenDelivered
+      }
+      whenDelivered?()
     }
   }
+
+  /// Whether deliveries are being made; meaningful on the queue, if it is serial.
+  package var isDelivering: Bool { batch.withLock(\.isUnderWay) }
+
+  /// Sets what is called on the queue after the deliveries of one call.
+  package func whenDelivered(_ body: @escaping @Sendable () -> Void) { batch.withLock { $0.whenDelivered = body } }
 
   /// Makes the delivery for a serial queue without observations yet; changes are delivered at this pace, dated by this
   /// clock.
