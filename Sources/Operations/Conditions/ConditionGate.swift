@@ -12,16 +12,14 @@ extension AsyncOperation {
   public final func addCondition(_ condition: OperationCondition) {
     let rareState = parts.rareState
     let isInTime = DependencyGraph.change { _, effects -> Bool in
-      guard rareState.gate.isUntouched, state < .executing else { return false }
+      guard state < .executing else { return false }
+      let action = rareState.gate.add(hasQuestion: condition.hasQuestion, excludes: !condition.categories.isEmpty)
+      if action == .refuse { return false }
       rareState.add(condition)
       parts.set(.isLinked)
       let node = parts.node
-      if condition.hasQuestion {
-        rareState.gate.answer = .unasked
-        node.mustAsk = node.mustAsk || !condition.isAtOnce
-      }
-      guard !condition.categories.isEmpty, rareState.gate.turn == .none else { return true }
-      rareState.gate.turn = .closed
+      if condition.hasQuestion { node.mustAsk = node.mustAsk || !condition.isAtOnce }
+      guard action == .countTurn else { return true }
       if node.holder != nil { parts.set(.mayBeQueued) }
       node.isGated = true
       DependencyGraph.addWait(node, self, &effects)
@@ -66,27 +64,19 @@ extension AsyncOperation {
     }
     guard !isCancelled, !parts.lifecycle.isEndRequested else { return false }
     return DependencyGraph.change { contents, effects in
-      // Started by hand once more.
-      if rareState.gate.isStartDeferred { return true }
-      switch rareState.gate.turn {
-      case .none, .open: break
-      case .onTurn:
+      if rareState.gate.takeTurn() {
         guard let request = rareState.request else { programmerError("an operation on turn has a request") }
-        rareState.gate.turn = .open
         DependencyGraph.apply(contents.exclusion.take(request), &effects)
-      case .closed, .inLine:
-        rareState.gate.isStartDeferred = true
+      }
+      switch rareState.gate.start() {
+      case .begin: return false
+      case .wait: break
+      case .waitInLine:
         parts.set(.mayBeQueued)
         if let request = rareState.request { DependencyGraph.apply(contents.exclusion.hurry(request), &effects) }
         DependencyGraph.enterLineIfDue(self, rareState, &effects)
-        return true
+      case .waitAndAsk(let round): effects.actions.append { self.askConditions(rareState, round: round) }
       }
-      switch rareState.gate.answer {
-      case .none, .given: return false
-      case .unasked: DependencyGraph.ask(self, rareState, &effects)
-      case .asking, .failing: break
-      }
-      rareState.gate.isStartDeferred = true
       return true
     }
   }
@@ -95,15 +85,12 @@ extension AsyncOperation {
   final func abandonConditions() -> Bool {
     guard let rareState = parts.existingRareState else { return false }
     let wasDeferred = DependencyGraph.change { contents, effects -> Bool in
-      // The gate stays counted as a dependency: a cancelled operation waits for none.
-      if rareState.gate.turn != .none { rareState.gate.turn = .open }
-      if rareState.gate.answer != .none { rareState.gate.answer = .given }
+      // The turn stays counted as a dependency: a cancelled operation waits for none.
       parts.existingNode?.isGated = false
       if let request = rareState.request, !request.isHolding {
         DependencyGraph.apply(contents.exclusion.leave(request), &effects)
       }
-      defer { rareState.gate.isStartDeferred = false }
-      return rareState.gate.isStartDeferred
+      return rareState.gate.abandon()
     }
     rareState.setEvaluation(nil)
     return wasDeferred
@@ -147,14 +134,11 @@ extension AsyncOperation {
     guard let rareState = parts.existingRareState, !isCancelled, !parts.lifecycle.isEndRequested else { return false }
     let handlers = rareState.takeBeforeExecuting()
     guard !handlers.isEmpty else { return false }
-    DependencyGraph.change { _, _ in rareState.gate.isStartDeferred = true }
+    DependencyGraph.change { _, _ in rareState.gate.deferStart() }
     rareState.setEvaluation(
       Task {
         await AwaitingWork.perform(for: self) { for handler in handlers { await handler(self) } }
-        let isAwaited = DependencyGraph.change { _, _ in
-          defer { rareState.gate.isStartDeferred = false }
-          return rareState.gate.isStartDeferred
-        }
+        let isAwaited = DependencyGraph.change { _, _ in rareState.gate.takeDeferredStart() }
         if isAwaited { beginElsewhere(rareState) }
       })
     // The operation was cancelled meanwhile, before its start was deferred.
@@ -175,23 +159,9 @@ extension DependencyGraph {
 
   // MARK: Questions
 
-  /// Begins to evaluate the conditions of an operation that would start now.
-  fileprivate static func ask(
-    _ operation: AsyncOperation, _ rareState: RareState, _ effects: inout DeferredEffects
-  ) {
-    rareState.gate.round += 1
-    let round = rareState.gate.round
-    rareState.gate.answer = .asking(round: round)
-    effects.actions.append { operation.askConditions(rareState, round: round) }
-  }
-
   /// Called when the operation has to wait again before its start: its conditions are evaluated once more afterwards.
   static func forgetAnswer(_ operation: AsyncOperation) {
-    guard let rareState = operation.parts.existingRareState else { return }
-    switch rareState.gate.answer {
-    case .asking, .given: rareState.gate.answer = .unasked
-    case .none, .unasked, .failing: break
-    }
+    operation.parts.existingRareState?.gate.forgetAnswer()
   }
 
   /// Whether a dependency queue has to evaluate the operation's conditions before the operation enters the queue.
@@ -200,35 +170,32 @@ extension DependencyGraph {
   /// takes when it starts, because otherwise others would take its turn during the evaluation.
   static func mustAsk(_ operation: AsyncOperation) -> Bool {
     guard let gate = operation.parts.existingRareState?.gate else { return false }
-    return gate.answer == .unasked && gate.turn == .none && !operation.isCancelled
-      && !operation.parts.lifecycle.isEndRequested
+    return gate.mayAskEarly && !operation.isCancelled && !operation.parts.lifecycle.isEndRequested
   }
 
   fileprivate static func evaluated(
     _ operation: AsyncOperation, _ rareState: RareState, _ round: Int, _ refusal: OperationCondition.Refusal?
   ) {
-    let isAwaited = change { _, effects in
-      guard rareState.gate.answer == .asking(round: round) else { return false }
-      if refusal == nil { answered(operation, rareState, &effects) } else { rareState.gate.answer = .failing }
-      return true
+    guard let refusal else {
+      return change { _, effects in
+        if rareState.gate.accept(round: round) { answered(operation, rareState, &effects) }
+      }
     }
-    guard isAwaited, let refusal else { return }
+    guard change({ _, _ in rareState.gate.refuse(round: round) }) else { return }
     // Not started yet, so this only makes it end when it is started.
     switch refusal {
     case .failure(let error): operation.finish(with: error)
     case .cancellation: operation.cancel()
     }
     change { _, effects in
-      if rareState.gate.answer == .failing { answered(operation, rareState, &effects) }
+      if rareState.gate.setRefused() { answered(operation, rareState, &effects) }
     }
   }
 
   private static func answered(
     _ operation: AsyncOperation, _ rareState: RareState, _ effects: inout DeferredEffects
   ) {
-    rareState.gate.answer = .given
-    if rareState.gate.isStartDeferred {
-      rareState.gate.isStartDeferred = false
+    if rareState.gate.takeDeferredStart() {
       effects.actions.append { operation.startDeferred(rareState) }
     } else if let node = operation.parts.existingNode, let holder = node.holder, node.place == .asking {
       holder.nodeIsReady(node, first: true)
@@ -241,10 +208,9 @@ extension DependencyGraph {
   fileprivate static func enterLineIfDue(
     _ operation: AsyncOperation, _ rareState: RareState, _ effects: inout DeferredEffects
   ) {
-    guard rareState.gate.turn == .closed, operation.parts.has(.mayBeQueued),
-      operation.parts.node.unfinished == 1, !operation.isCancelled
+    guard operation.parts.has(.mayBeQueued), operation.parts.node.unfinished == 1, !operation.isCancelled,
+      rareState.gate.enterLine()
     else { return }
-    rareState.gate.turn = .inLine
     effects.actions.append { enterLine(operation, rareState) }
   }
 
@@ -257,8 +223,7 @@ extension DependencyGraph {
       guard rareState.gate.turn == .inLine, rareState.request == nil else { return }
       guard operation.parts.node.unfinished == 1 else {
         // A dependency was added meanwhile; the operation enters the line when the dependency has finished.
-        rareState.gate.turn = .closed
-        return
+        return rareState.gate.leaveLine()
       }
       rareState.request = request
       apply(contents.exclusion.enter(request), &effects)
@@ -273,13 +238,11 @@ extension DependencyGraph {
   private static func giveTurn(
     _ operation: AsyncOperation, _ rareState: RareState, _ effects: inout DeferredEffects
   ) {
-    rareState.gate.turn = .onTurn
+    let isStartDue = rareState.gate.giveTurn()
     let node = operation.parts.node
     node.isGated = false
     removeWait(node, &effects)
-    guard rareState.gate.isStartDeferred else { return }
-    rareState.gate.isStartDeferred = false
-    effects.actions.append { operation.begin() }
+    if isStartDue { effects.actions.append { operation.begin() } }
   }
 
   /// Evaluates the conditions of a dependency queue's member, which takes no slot meanwhile.
@@ -288,7 +251,8 @@ extension DependencyGraph {
       guard let rareState = operation.parts.existingRareState, operation.parts.node.place == .asking,
         rareState.gate.answer == .unasked
       else { return }
-      ask(operation, rareState, &effects)
+      let round = rareState.gate.ask()
+      effects.actions.append { operation.askConditions(rareState, round: round) }
     }
   }
 
@@ -297,7 +261,7 @@ extension DependencyGraph {
     for request in changes.revoked {
       guard let operation = request.operation as? AsyncOperation, let rareState = operation.parts.existingRareState
       else { continue }
-      rareState.gate.turn = .inLine
+      rareState.gate.revokeTurn()
       let node = operation.parts.node
       node.isGated = true
       addWait(node, operation, &effects)

@@ -11,43 +11,6 @@ final class RareState: @unchecked Sendable {
     var failure: (any Error)?
   }
 
-  /// The progress of an operation through its conditions.
-  struct Gate {
-    /// The turn among operations that exclude each other; the graph counts a closed gate as one more unfinished
-    /// dependency.
-    enum Turn: Equatable {
-      /// Excludes no other operation.
-      case none
-      /// Waits for the dependencies and for a queue.
-      case closed
-      case inLine
-      /// Has its turn, which it takes when it starts.
-      case onTurn
-      case open
-    }
-
-    /// The answer to the conditions, which are evaluated when the operation would start.
-    enum Answer: Equatable {
-      /// The operation has no conditions to evaluate.
-      case none
-      case unasked
-      /// An answer to another round is ignored.
-      case asking(round: Int)
-      /// A condition does not hold; the operation is about to be notified.
-      case failing
-      case given
-    }
-
-    var turn = Turn.none
-    var answer = Answer.none
-    /// Whether the operation was started while a gate was closed; it then begins by itself when both are open.
-    var isStartDeferred = false
-    var round = 0
-
-    /// Whether a condition may be added.
-    var isUntouched: Bool { (turn == .none || turn == .closed) && (answer == .none || answer == .unasked) }
-  }
-
   private struct Contents {
     var errors = Errors()
     var isEndClaimed = false
@@ -69,7 +32,7 @@ final class RareState: @unchecked Sendable {
 
   private let contents = Lock(Contents())
 
-  var gate = Gate()
+  var gate = StartGate()
   /// The operation's request for the categories that it has to itself.
   var request: ExclusionTable.Request?
 
