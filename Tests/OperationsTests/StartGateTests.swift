@@ -58,7 +58,7 @@ import Testing
 
   @Test func aDeferredStartIsTakenOnce() {
     var gate = StartGate()
-    #expect(!gate.takeDeferredStart())
+    #expect(gate.takeDeferredStart() == false)
     gate.deferStart()
     #expect(gate.isStartDeferred && gate.takeDeferredStart() && !gate.takeDeferredStart())
   }
@@ -108,7 +108,7 @@ import Testing
     let round = gate.ask()
     #expect(!gate.setRefused() && gate.refuse(round: round) && gate.answer == .failing)
     #expect(!gate.accept(round: round) && gate.setRefused() && gate.answer == .given)
-    #expect(!gate.setRefused())
+    #expect(gate.setRefused() == false)
   }
 
   @Test(arguments: answers) func aNewWaitMakesAnAnswerVoid(answer: Answer) {
