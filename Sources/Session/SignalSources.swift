@@ -14,14 +14,12 @@ package final class SignalSources: @unchecked Sendable {
   private let pipe: Int32
   private let source: (any DispatchSourceRead)?
   /// The previous actions of signals that only report that a write fails.
-  private let failedWrites: [(signal: Int32, action: Action?)]
+  private let failedWrites = Lock<[(signal: Int32, action: Action?)]>([])
 
   /// Handles SIGINT, SIGTERM and SIGHUP; a signal that was ignored at the start, as by nohup, stays ignored.
   ///
   /// `receive` is called on the queue of the signals and must not block.
   package init(_ receive: @escaping @Sendable (StopSequence.Cause) -> Void) {
-    // A write to a closed pipe, or past the limit of file sizes, must fail instead of ending the program while jobs execute.
-    failedWrites = [SIGPIPE, SIGXFSZ].map { ($0, signal($0, SIG_IGN)) }
     pipe = signal_pipe_open()
     // Without a free descriptor the signals keep their default actions.
     source =
@@ -33,6 +31,9 @@ package final class SignalSources: @unchecked Sendable {
     for (number, cause) in causes where signal_is_ignored(number) == 0 {
       watch(number) { receive(cause) }
     }
+    // A write to a closed pipe, or past the limit of file sizes, must fail instead of ending the program while jobs execute.
+    // Last: where SIGPIPE is ignored, the others are answered in order.
+    failedWrites.withLock { $0 = [SIGPIPE, SIGXFSZ].map { ($0, signal($0, SIG_IGN)) } }
   }
 
   /// Replaces the action of signal `number` by a call of `receive` on the main queue.
@@ -53,7 +54,7 @@ package final class SignalSources: @unchecked Sendable {
       receivers = [:]
     }
     source?.cancel()
-    for (number, action) in failedWrites { signal(number, action) }
+    for (number, action) in failedWrites.withLock(\.self) { signal(number, action) }
   }
 
   private func read() {
