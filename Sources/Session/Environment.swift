@@ -9,6 +9,8 @@ package struct Environment: Sendable {
   package var inputIsTerminal = false
   package var outputIsTerminal = false
   package var errorIsTerminal = false
+  /// A descriptor of the terminal on standard output, if standard input carries data instead of keys.
+  package var terminal: Int32?
   package var currentDirectory = "/"
   package var processors = 1
 
@@ -16,12 +18,28 @@ package struct Environment: Sendable {
   package static func current() -> Environment {
     Environment(
       variables: ProcessInfo.processInfo.environment, inputIsTerminal: isatty(0) == 1, outputIsTerminal: isatty(1) == 1,
-      errorIsTerminal: isatty(2) == 1, currentDirectory: FileManager.default.currentDirectoryPath,
+      errorIsTerminal: isatty(2) == 1, terminal: openTerminal(),
+      currentDirectory: FileManager.default.currentDirectoryPath,
       processors: ProcessInfo.processInfo.activeProcessorCount)
   }
 
-  /// Whether standard input and output are terminals with a movable cursor.
-  private var canDraw: Bool { inputIsTerminal && outputIsTerminal && hasCapableTerminal }
+  /// Opens the controlling terminal if it is standard output and standard input is a pipe or a file.
+  ///
+  /// Nil if standard input is closed or a device such as `/dev/null`: no person is expected then.
+  private static func openTerminal() -> Int32? {
+    var input = stat()
+    guard isatty(1) == 1, fstat(0, &input) == 0, [S_IFIFO, S_IFREG, S_IFSOCK].contains(input.st_mode & S_IFMT),
+      tcgetsid(1) == getsid(0)
+    else { return nil }
+    let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)
+    return descriptor < 0 ? nil : descriptor
+  }
+
+  /// The descriptor that keys are read from; nil where none can be.
+  package var keyboard: Int32? { inputIsTerminal ? STDIN_FILENO : terminal }
+
+  /// Whether there are keys, and standard output is a terminal with a movable cursor.
+  private var canDraw: Bool { keyboard != nil && outputIsTerminal && hasCapableTerminal }
 
   private var hasCapableTerminal: Bool {
     let term = variables["TERM"] ?? ""
@@ -42,8 +60,8 @@ package struct Environment: Sendable {
     case .json: return .json
     case .quiet: return .quiet
     case .dashboard:
-      guard inputIsTerminal, outputIsTerminal else {
-        throw UsageError("--ui tui needs a terminal as standard input and output; --ui plain does without")
+      guard keyboard != nil, outputIsTerminal else {
+        throw UsageError("--ui tui needs a terminal as standard output, and one for its keys; --ui plain does without")
       }
       guard hasCapableTerminal else {
         let term = variables["TERM"] ?? ""
@@ -51,6 +69,11 @@ package struct Environment: Sendable {
       }
       return .dashboard
     }
+  }
+
+  /// Whether a line of progress is drawn on standard error: it is a capable terminal, and standard output is none.
+  package func showsProgress(for wish: Settings.Interface?) -> Bool {
+    wish == nil && !outputIsTerminal && errorIsTerminal && hasCapableTerminal && !isSet("CI") && !wantsStaticLines
   }
 
   /// Decides how plain lines show the output of jobs.
@@ -70,9 +93,9 @@ package struct Environment: Sendable {
     }
   }
 
-  /// The traits of the screen by settings, locale and terminal.
-  package func traits(_ settings: Settings) -> ScreenTraits {
-    let isColored = isColored(settings.color, onTerminal: outputIsTerminal)
+  /// The traits of the screen by settings, locale and terminal; by default for standard output.
+  package func traits(_ settings: Settings, onTerminal isTerminal: Bool? = nil) -> ScreenTraits {
+    let isColored = isColored(settings.color, onTerminal: isTerminal ?? outputIsTerminal)
     return ScreenTraits(
       isASCII: settings.isASCII || !isUTF8, palette: isColored ? palette : .none, background: background(settings))
   }

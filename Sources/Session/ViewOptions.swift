@@ -1,4 +1,5 @@
 import Dashboard
+import Foundation
 import JobModel
 import NcursesTerminal
 import Screen
@@ -13,6 +14,8 @@ package struct ViewOptions: Equatable {
   package var asksBackground: Bool
   /// The environment, which identifies the terminal.
   package var variables: [String: String]
+  /// The descriptor that keys are read from.
+  package var keyboard: Int32
 
   package init(source: String, settings: Settings, _ environment: Environment) {
     self.source = source
@@ -20,6 +23,7 @@ package struct ViewOptions: Equatable {
     traits = environment.traits(settings)
     asksBackground = environment.asksBackground(settings)
     variables = environment.variables
+    keyboard = environment.keyboard ?? STDIN_FILENO
   }
 
   /// The dashboard on the terminal of the process, whose own output `program` captures; `past` shows past instants.
@@ -28,7 +32,7 @@ package struct ViewOptions: Equatable {
     of feed: any JobFeed, program: ProgramOutput? = nil, past: (any RunPast)? = nil
   ) -> any LiveView {
     let terminal = NcursesTerminal(
-      traits: traits, asksBackground: asksBackground, environment: variables, program: program)
+      traits: traits, asksBackground: asksBackground, environment: variables, input: keyboard, program: program)
     var options = DashboardOptions(
       keepOpen: settings.keepOpen, source: source, usesMouse: settings.hasMouse, keys: KeyMap(changes: settings.keys))
     options.looks = .named(settings.looks)

@@ -6,8 +6,8 @@ import Testing
 struct ScreenErrorTests {
   @Test(arguments: [
     (
-      "--ui tui needs a terminal as standard input and output; --ui plain does without",
-      "interface .terminal needs a terminal as standard input and output; interface .plain does without"
+      "--ui tui needs a terminal as standard output, and one for its keys; --ui plain does without",
+      "interface .terminal needs a terminal as standard output, and one for its keys; interface .plain does without"
     ),
     (
       "--ui tui can't draw with TERM='x'; set TERM to what the terminal is, or use --ui plain",

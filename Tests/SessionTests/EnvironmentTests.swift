@@ -27,6 +27,34 @@ import Testing
     #expect(try environment(variables, input: input, output: output).interface(for: nil) == interface)
   }
 
+  /// As in `find | opdash each`: the keys are those of the terminal on standard output.
+  @Test func keysComeFromTheTerminalWhereStandardInputHasData() throws {
+    #expect(environment(Self.terminal).keyboard == 0)
+    var piped = environment(Self.terminal, input: false)
+    #expect(piped.keyboard == nil)
+    #expect(throws: UsageError.self) { try piped.interface(for: .dashboard) }
+    piped.terminal = 7
+    #expect(piped.keyboard == 7)
+    #expect(try piped.interface(for: nil) == .dashboard && piped.interface(for: .dashboard) == .dashboard)
+    #expect(ViewOptions(source: "a", settings: Settings(), piped).keyboard == 7)
+    piped.outputIsTerminal = false
+    #expect(try piped.interface(for: nil) == .plain)
+  }
+
+  @Test func progressIsShownBesideAnOutputThatIsNoTerminal() {
+    func shows(_ variables: [String: String], output: Bool, errors: Bool, _ wish: Settings.Interface? = nil) -> Bool {
+      var environment = environment(variables, output: output)
+      environment.errorIsTerminal = errors
+      return environment.showsProgress(for: wish)
+    }
+    #expect(shows(Self.terminal, output: false, errors: true))
+    #expect(!shows(Self.terminal, output: true, errors: true) && !shows(Self.terminal, output: false, errors: false))
+    #expect(!shows(Self.terminal, output: false, errors: true, .plain))
+    for variables in [["TERM": "dumb"], ["TERM": "xterm", "CI": "1"], ["TERM": "xterm", "ACCESSIBLE": "1"]] {
+      #expect(!shows(variables, output: false, errors: true))
+    }
+  }
+
   @Test func anExplicitInterfaceIsTaken() throws {
     let ci = environment(["TERM": "xterm", "CI": "true"])
     #expect(try ci.interface(for: .dashboard) == .dashboard)
