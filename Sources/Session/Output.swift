@@ -17,6 +17,7 @@ package final class Output: Sendable {
     /// The writes that have not returned.
     var writes = 0
     var whenLost: (@Sendable (Int32) -> Void)?
+    var beforeWriting: (@Sendable () -> Void)?
   }
 
   /// The largest number of bytes that are written at once: a reader that takes this many in a second is not taken for gone.
@@ -79,6 +80,9 @@ package final class Output: Sendable {
   /// Has `body` called once, with errno, when a write fails; later writes are dropped.
   package func whenLost(_ body: @escaping @Sendable (Int32) -> Void) { state.withLock { $0.whenLost = body } }
 
+  /// Has `body` called before each write, on its thread.
+  func beforeWriting(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.beforeWriting = body } }
+
   /// The number of bytes that the descriptor has taken.
   package var written: Int { state.withLock(\.written) }
 
@@ -115,7 +119,11 @@ package final class Output: Sendable {
   ///
   /// For formats that escape their contents, and for the output of a command as it is; text is a `TerminalText`.
   package func write(_ bytes: [UInt8]) {
-    state.withLock { $0.writes += 1 }
+    let beforeWriting = state.withLock { state in
+      state.writes += 1
+      return state.beforeWriting
+    }
+    beforeWriting?()
     defer { state.withLock { $0.writes -= 1 } }
     let failure = bytes.withUnsafeBytes { bytes -> Int32 in
       var rest = bytes[...]

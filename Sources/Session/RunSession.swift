@@ -23,14 +23,18 @@ package final class RunSession {
     let files: [(format: ReportFormat, output: Output)]
     /// The output of the inline interface.
     let stream: InlineStream?
+    /// The line of progress; nil if standard output is a terminal.
+    let progress: ProgressLine?
 
     package let viewOptions: ViewOptions
 
-    /// `program` is captured while an inline interface is shown.
+    /// Creates the outputs; `program` is captured while an inline interface is shown.
+    ///
+    /// With `showsProgress`, standard error has a line of progress.
     package init(
       _ interface: Settings.Interface, of source: String, settings: Settings, _ environment: Environment,
       output: Output, errors: Output, files: [(format: ReportFormat, output: Output)] = [],
-      program: ProgramOutput? = nil
+      program: ProgramOutput? = nil, showsProgress: Bool = false
     ) {
       func paint(_ isTerminal: Bool) -> Paint {
         Paint(isColoured: environment.isColored(settings.color, onTerminal: isTerminal))
@@ -45,6 +49,8 @@ package final class RunSession {
       self.files = files
       viewOptions = ViewOptions(source: source, settings: settings, environment)
       stream = interface == .inline ? InlineStream(output, options: viewOptions, program: program) : nil
+      let traits = environment.traits(settings, onTerminal: environment.errorIsTerminal)
+      progress = showsProgress ? ProgressLine(traits: traits, outputs: [output, errors]) : nil
     }
   }
 
@@ -279,6 +285,7 @@ package final class RunSession {
     view?.close()
     window?.cancel()
     display.stream?.close()
+    display.progress?.close()
     let loss = record()
     if let loss, !isToldUnrecorded { unrecorded = "opdash: \(loss); the run is not recorded" }
     if let unrecorded { display.errors.write(line: unrecorded) }
@@ -290,14 +297,17 @@ package final class RunSession {
 
   private static func reports(_ display: Display) -> [any Report] {
     let (output, errors, paint) = (display.output, display.errors, display.outputPaint)
-    return switch display.interface {
-    case .dashboard: []
-    case .inline: display.stream.map { [InlineReport($0, paint: paint, grouping: display.grouping)] } ?? []
-    case .plain:
-      [PlainReport(paint: paint, grouping: display.grouping, isBrief: display.isBrief) { output.write($0) }]
-    case .json: [JSONReport { output.write($0) }]
-    case .quiet: [QuietReport(paint: display.errorPaint) { errors.write($0) }]
-    }
+    let progress = display.progress.map { [ProgressReport($0, options: display.viewOptions)] } ?? []
+    let reports: [any Report] =
+      switch display.interface {
+      case .dashboard: []
+      case .inline: display.stream.map { [InlineReport($0, paint: paint, grouping: display.grouping)] } ?? []
+      case .plain:
+        [PlainReport(paint: paint, grouping: display.grouping, isBrief: display.isBrief) { output.write($0) }]
+      case .json: [JSONReport { output.write($0) }]
+      case .quiet: [QuietReport(paint: display.errorPaint) { errors.write($0) }]
+      }
+    return reports + progress
   }
 }
 

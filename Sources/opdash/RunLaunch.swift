@@ -66,7 +66,7 @@ struct RunLaunch {
     let recording = isRecorded ? options.flatMap { parts.record(feed, $0) } : nil
     let display = RunSession.Display(
       interface, of: plan.source, settings: settings, environment, output: context.output, errors: context.errors,
-      files: files)
+      files: files, showsProgress: environment.showsProgress(for: settings.interface))
     let view = hasView ? try parts.makeView(feed, display.viewOptions, plan.past ?? recording?.past) : nil
     let paint = context.paint(settings, onTerminal: environment.errorIsTerminal)
     let raw = plan.rawOrder.map {

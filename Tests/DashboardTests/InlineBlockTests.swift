@@ -38,6 +38,15 @@ struct InlineBlockTests {
       ])
   }
 
+  @Test(arguments: [12, 40, 80]) func theSummaryIsTheLastLineOfTheBlock(width: Int) {
+    let (block, run) = block()
+    let summary = block.summary(run, width: width, now: .milliseconds(221_300))
+    #expect(summary.rows.count == 1 && summary.text(row: 0) == text(width, 27).last)
+    #expect(
+      block.summary(Run(), width: width, now: .zero).rows.isEmpty
+        && block.summary(run, width: 11, now: .zero).rows.isEmpty)
+  }
+
   @Test func inASmallWindowTheBlockTakesAThird() {
     #expect(
       text(40, 12, GoldenTests.ascii) == [

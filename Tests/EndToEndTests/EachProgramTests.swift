@@ -159,8 +159,38 @@ struct EachProgramTests {
     for number in 1...3 { #expect(events.contains(#""line":"out \#(number)""#) || events.contains("out \(number)")) }
   }
 
-  @Test func onATerminalALineIsPrintedForEachJob() throws {
-    let window = try place.pty(script: #"seq 3 | "$OPDASH" each 'echo out {}'; echo status $?"#)
+  /// As in `find | opdash each`: the keys are those of the terminal, and ^C is too.
+  @Test func onATerminalADashboardShowsTheJobsOfAListInAPipe() throws {
+    let window = try place.shell()
+    let command = #"printf 'long\nlonger\n' | "$OPDASH" each 'exec sleep 86399; : {}'"#
+    try window.session.type(command)
+    try window.press("Enter")
+    try window.sees("a dashboard") { $0.row("long")?.letter == "▶" && $0.row("longer")?.letter == "▶" }
+    try window.press("x")
+    try window.sees("a cancelled job") { $0.row("long")?.letter != "▶" && $0.row("longer")?.letter == "▶" }
+    try window.press("C-c")
+    try window.sees("each: 2 cancelled in ")
+    // The shell has its terminal back.
+    try window.session.type("echo back $((6 * 7))")
+    try window.press("Enter")
+    try window.sees("back 42")
+  }
+
+  /// As in `opdash each … | sort`: results go to the pipe, progress to the terminal.
+  @Test func progressIsOneLineOfStandardErrorWhereResultsGoToAPipe() throws {
+    let window = try place.pty(
+      script: #""$OPDASH" each -j 1 'until [ -e go ]; do sleep 0.05; done; echo {}' b a | sort >out; echo status $?"#)
+    #expect(window.waitUntil { $0.text.contains(" of 2 done") && $0.text.contains(" running") })
+    #expect(!window.text.contains("\u{1B}[?1049h"))
+    try Data().write(to: place.folder.file("go"))
+    #expect(window.waitUntil { $0.text.contains("status 0") })
+    #expect(try String(contentsOf: place.folder.file("out"), encoding: .utf8) == "a\nb\n")
+    // The line is gone before the shell writes.
+    #expect(window.text.hasSuffix("\r\u{1B}[Kstatus 0\r\n"))
+  }
+
+  @Test func withoutATerminalForKeysALineIsPrintedForEachJob() throws {
+    let window = try place.pty(script: #""$OPDASH" each 'echo out {}' 1 2 3 </dev/null; echo status $?"#)
     #expect(window.waitUntil { $0.text.contains("status 0") })
     for number in 1...3 { #expect(window.text.contains("out \(number)")) }
   }

@@ -45,6 +45,15 @@ package struct InlineBlock: Sendable {
     return frame
   }
 
+  /// The last line of the block alone, on a screen of this width.
+  package func summary(_ run: Run, width: Int, now: Duration) -> Frame {
+    guard run.start != nil, width >= 12 else { return Frame(Size(width: 0, height: 0)) }
+    var frame = Frame(Size(width: width - 1, height: 1))
+    drawSummary(run, &frame, y: 0, now: now)
+    if theme.traits.isASCII { frame.replaceNonASCII() }
+    return frame
+  }
+
   /// The sort key of a job: executing before held jobs, then the oldest first.
   private func place(_ id: JobID, _ run: Run) -> (Int, Duration, JobID) {
     (index.classes[id.index].attention, run.jobs[id.index].attempt?.startedAt ?? .zero, id)
