@@ -22,7 +22,7 @@ package struct AbandonedClusterJobs {
     }
   }
 
-  /// What the new run does with the jobs of its graph.
+  /// The part of the plan of the new run that decides about cluster jobs.
   package struct Plan {
     var graph: JobGraph
     /// The jobs that are not executed.

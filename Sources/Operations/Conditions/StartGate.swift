@@ -1,4 +1,4 @@
-/// The two gates of one operation with conditions and their legal moves, each with what the operation has to do after it.
+/// The two gates of one operation with conditions and their legal moves, each with the action that must follow.
 ///
 /// A pure state machine: each method is an input, called under the dependency graph's lock. The graph counts a turn that has
 /// not come as one more unfinished dependency.
@@ -39,7 +39,7 @@ struct StartGate: Equatable {
     case begin
     /// The operation begins by itself later.
     case wait
-    /// The operation waits, and occupies a slot of its queue: it comes first among those that wait for their turn.
+    /// The operation waits and occupies a slot of its queue, so it moves to the front of the line.
     case waitInLine
     /// The operation waits for the answer to this round of questions.
     case waitAndAsk(round: Int)
@@ -136,7 +136,7 @@ struct StartGate: Equatable {
 
   // MARK: The answer
 
-  /// Whether a queue may have the conditions evaluated before the start; not those of an operation that excludes others.
+  /// Whether a queue may have the conditions evaluated before the start; false for an operation that excludes others.
   var mayAskEarly: Bool { answer == .unasked && turn == .none }
 
   /// Begins a round of questions; returns its number.

@@ -10,7 +10,7 @@ package final class DeliveryQueue: Sendable {
   /// Whether the clock was given, so that changes of properties have a time too.
   let hasClock: Bool
 
-  /// What follows a call with deliveries, and whether such a call is being made.
+  /// The state of the current call with deliveries, and the handler called after each.
   private struct Batch: Sendable {
     var isUnderWay = false
     var whenDelivered: (@Sendable () -> Void)?
@@ -37,7 +37,7 @@ package final class DeliveryQueue: Sendable {
   /// Whether deliveries are being made; meaningful on the queue, if it is serial.
   package var isDelivering: Bool { batch.withLock(\.isUnderWay) }
 
-  /// Sets what is called on the queue after the deliveries of one call.
+  /// Sets the handler that is called on the queue after the deliveries of each call.
   package func whenDelivered(_ body: @escaping @Sendable () -> Void) { batch.withLock { $0.whenDelivered = body } }
 
   /// Makes the delivery for a serial queue without observations yet; changes are delivered at this pace, dated by this

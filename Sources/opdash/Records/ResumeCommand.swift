@@ -63,7 +63,7 @@ struct ResumeCommand {
     try RunLaunch(context: context, plan: plan, settings: settings).start()
   }
 
-  /// What the cluster's part of a resumed run has to know.
+  /// The facts about the resumed run that decide which cluster jobs are followed.
   private func clusterPlan(
     _ resume: ResumePlan, of entry: RunEntry, _ store: RunStore
   ) throws -> AbandonedClusterJobs.Plan {
