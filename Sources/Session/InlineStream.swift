@@ -160,11 +160,7 @@ package final class InlineStream: Sendable {
     var shell = termios()
     if isForeground, tcgetattr(descriptor, &shell) == 0 {
       state.modes = shell
-      // A crash, or output that was discarded, may have ended in the middle of a draw.
-      var bytes = features.speaksXterm ? ControlSequences.updateEnd : ""
-      bytes += ControlSequences.plainStyle + ControlSequences.wrapOn + ControlSequences.eraseBelow
-      bytes += ControlSequences.cursorOn
-      let undo = Array(bytes.utf8)
+      let undo = Array(self.undo.utf8)
       // Before anything is changed: a signal may come at any time.
       _ = terminal_guard_arm(descriptor, &shell, undo, undo.count)
       var modes = shell
@@ -173,6 +169,12 @@ package final class InlineStream: Sendable {
       change { tcsetattr(descriptor, TCSANOW, &modes) }
     }
     write(ControlSequences.cursorOff)
+  }
+
+  /// The bytes that restore the screen, also after a draw that was cut by a crash or by ^C, which discards output.
+  private var undo: String {
+    (features.speaksXterm ? ControlSequences.updateEnd : "") + ControlSequences.plainStyle + ControlSequences.wrapOn
+      + ControlSequences.eraseBelow + ControlSequences.cursorOn
   }
 
   /// On a thread of the capture, or while the state is locked.
@@ -211,7 +213,7 @@ package final class InlineStream: Sendable {
   private func leave(_ state: inout State) {
     guard state.isOpen, !state.isSuspended else { return }
     change {
-      write("\r" + ControlSequences.eraseBelow + ControlSequences.cursorOn)
+      write("\r" + undo)
       if var modes = state.modes, isForeground { tcsetattr(descriptor, TCSANOW, &modes) }
       terminal_guard_disarm()
     }

@@ -33,6 +33,8 @@ import Testing
   private static let start = "\u{1B}[?2026h\r"
   private static let end = "\u{1B}[?2026l"
   private static let erase = "\u{1B}[J"
+  /// At the end, also of a draw whose last bytes ^C has discarded.
+  private static let undo = "\r" + end + "\u{1B}[m" + on + erase + "\u{1B}[?25h"
   /// The sequences that every block is between.
   private static let (off, on) = ("\u{1B}[?7l", "\u{1B}[?7h")
   private static let down = "\r\u{1B}D"
@@ -60,7 +62,7 @@ import Testing
     #expect(written() == Self.whole(rows: ["B"]))
     stream.append("last\n")
     stream.close()
-    #expect(written() == "\r\u{1B}[J\u{1B}[?25hlast\n")
+    #expect(written() == Self.undo + "last\n")
     stream.close()
     stream.draw(["late"])
     #expect(written() == "")
@@ -277,7 +279,7 @@ import Testing
     #expect(written() == "\u{7}")
     set.receive(all.dropFirst(4))
     let last = written()
-    #expect(last.hasPrefix("\r\u{1B}[J\u{1B}[?25h"))
+    #expect(last.hasPrefix(Self.undo))
     #expect(last.hasSuffix("\ng: 1 ok in 2.0s\n"))
     #expect(set.wakeTime == nil)
   }
