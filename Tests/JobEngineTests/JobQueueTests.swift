@@ -55,6 +55,17 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
     #expect(run.summary?.exit == 0)
   }
 
+  @Test func moreSlotsExecuteMoreJobsAtOnce() throws {
+    let graph = JobGraph(name: "test", jobs: (0..<3).map { simulated("\($0)", .seconds(3600)) })
+    let queue = try JobQueue(graph, options: .init(slots: 1), clock: ManualOperationClock())
+    queue.start()
+    #expect(eventually { queue.run.counts.executing == 1 })
+    queue.send(.setSlots(3))
+    #expect(eventually { queue.run.counts.executing == 3 })
+    queue.send(.stop(.kill, by: .person))
+    #expect(eventually { queue.run.isComplete })
+  }
+
   @Test func aFactBearsTheInstantAtWhichItCame() throws {
     let clock = ManualOperationClock()
     let jobs = [simulated("a", .seconds(1)), simulated("b", .seconds(2))]

@@ -38,6 +38,21 @@ import Testing
     #expect(bench.names == ["test"])
   }
 
+  @Test(arguments: [Service.Restart.never, .onFailure, .always])
+  func aServiceThatEndsWithSuccessWhileItIsNeededIsRestartedIfAlways(restart: Service.Restart) throws {
+    var bench = bench(restart)
+    bench.start()
+    try bench.serve("db")
+    try bench.endService("db", .succeeded)
+    let state = try bench.state("db")
+    if restart == .always {
+      guard case .backingOff(_, _, _, let failure) = state else { return #expect(state == .waiting, "no back-off") }
+      #expect(failure == Scheduler.unaskedEnd)
+    } else {
+      #expect(state == .failed(Scheduler.unaskedEnd, allowed: false))
+    }
+  }
+
   @Test func servicesTakeNoSlots() throws {
     var bench = bench(slots: 1)
     bench.start()

@@ -32,6 +32,11 @@ import Testing
     return number
   }
 
+  @Test func aProcessOfTwoListsCountsOnce() {
+    let union = ProcessScan.union([process(3), process(7)], [process(7), process(9)])
+    #expect(union.map(\.pid) == [3, 7, 9])
+  }
+
   /// A process in a session of its own, unless another is given.
   private func process(
     _ pid: pid_t, parent: pid_t = 1, session: pid_t? = nil, ended: Bool = false

@@ -57,6 +57,16 @@ import Testing
     #expect(layout.nodes.map(\.y) == [0, 1, 2, 1, 0.5, 1.5])
   }
 
+  @Test func similarNamesShareANodeUnlessTheseAreTooMany() {
+    func nodes(stems: Int) -> Int {
+      let names = ["root"] + (0..<310).map { "s\($0 % stems)y-\($0)" }
+      return layout([[]] + Array(repeating: [0], count: 310), names: names).nodes.count
+    }
+    #expect(nodes(stems: 149) == 150)
+    // Then all jobs of a layer share one.
+    #expect(nodes(stems: 150) == 2)
+  }
+
   @Test func eightyJobsOfALayerHaveANodeEach() {
     func nodes(_ width: Int) -> GraphLayout { layout([[]] + (0..<width).map { _ in [0] }) }
     #expect(nodes(80).nodes.count == 81 && !nodes(80).isCollapsed)

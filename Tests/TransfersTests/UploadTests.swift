@@ -329,6 +329,42 @@ import Testing
     #expect(FileManager.default.contentsEqual(atPath: file.path(), andPath: nginx.uploads.appending(path: "f").path()))
   }
 
+  @Test func anUploadThatIsRedirectedWhileItIsPausedStaysPaused() async throws {
+    let (isAsked, mayAnswer, isAskedAgain) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+    )
+    let server = try RawServer { request in
+      guard request.number > 0 else {
+        return [
+          .run {
+            isAsked.signal()
+            _ = mayAnswer.wait(timeout: .now() + Patience.seconds)
+          },
+          .send("HTTP/1.1 307 Temporary Redirect\r\nLocation: /y\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"),
+        ]
+      }
+      return [
+        .run { isAskedAgain.signal() }, .send("HTTP/1.1 100 Continue\r\n\r\n"), .readBody(),
+        .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .next,
+      ]
+    }
+    defer { server.stop() }
+    let upload = upload(try file(5_000_000), to: server.url("/x"))
+    upload.operation.start()
+    #expect(await soon { isAsked.wait(timeout: .now()) == .success })
+    upload.operation.pause()
+    await withCheckedContinuation { continuation in TransferThread.shared.async { continuation.resume() } }
+    mayAnswer.signal()
+    #expect(await soon { isAskedAgain.wait(timeout: .now()) == .success })
+    let isPaused = await withCheckedContinuation { continuation in
+      TransferThread.shared.async { continuation.resume(returning: upload.operation.exchange?.body?.isPaused) }
+    }
+    #expect(isPaused == true && upload.result == nil)
+    upload.operation.resume()
+    await upload.ended()
+    #expect(try upload.result?.get() == 200)
+  }
+
   @Test func whilePausedNothingIsRead() async throws {
     let reads = DispatchSemaphore(value: 0)
     let server = try RawServer { _ in

@@ -31,6 +31,9 @@ final class ChangeBuffer: Sendable {
 
   init(keeping limit: Int) { self.limit = max(1, limit) }
 
+  /// Whether a reader waits for a change.
+  var isAwaited: Bool { state.withLock { !$0.readers.isEmpty } }
+
   /// Called under the observer list's lock; must not call back.
   func append(_ old: OperationSnapshot?, _ new: OperationSnapshot) {
     state.withLock { state in

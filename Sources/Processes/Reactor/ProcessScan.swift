@@ -47,13 +47,16 @@ final class ProcessScan: Sendable {
     // The list goes from low numbers to high ones, and numbers wrap around: a process that ended meanwhile may have
     // started another one whose number had already been passed.
     let started = started(after: newest)
-    if let started, !started.isEmpty {
-      let known = Set(list.map(\.pid))
-      list += started.filter { !known.contains($0.pid) }
-    }
+    if let started, !started.isEmpty { list = Self.union(list, started) }
     var result = scan(list)
     if started == nil { result.isDoubtful = true }
     return result
+  }
+
+  /// A list with the processes of another one that it lacks.
+  static func union(_ list: [cprocess_info], _ other: [cprocess_info]) -> [cprocess_info] {
+    let known = Set(list.map(\.pid))
+    return list + other.filter { !known.contains($0.pid) }
   }
 
   /// All processes of the system.
