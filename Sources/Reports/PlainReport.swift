@@ -20,7 +20,8 @@ package struct PlainReport: Report {
     case lines
     /// All lines of an attempt when it ends, below a rule with the job's name.
     case grouped
-    /// As `grouped`, between the workflow commands of GitHub Actions that make a foldable group.
+    /// As `grouped`, between the workflow commands of GitHub Actions that make a foldable group; failures are annotations
+    /// too.
     case github
   }
 
@@ -61,6 +62,10 @@ package struct PlainReport: Report {
       let count = paint(.quiet, "[\(TerminalText.blanks(all.count - done.count))\(done)/\(all)]")
       let text = paint(state.role, phrase) + size(of: id, in: run)
       news(event.time, "\(paint(state.role, state.letter)) \(name(id, in: run))  \(count) \(text)")
+      if grouping == .github, case .failed(_, let isAllowed) = state {
+        let kind: TerminalText = isAllowed ? "warning" : "error"
+        self.text += "::\(kind) title=\(property(StateText.name(id, in: run)))::\(data(phrase))\n"
+      }
     case .jobLog(let id, _, let line):
       // A printed line cannot be taken back; the last one of an attempt is stated whole at its end.
       if line.isUnfinished || grouping != .lines || isBrief && line.stream == .note { return }
@@ -150,6 +155,14 @@ package struct PlainReport: Report {
     if grouping == .github { text += "::endgroup::\n" }
     (lastLine, heartbeats) = (time, 0)
   }
+
+  /// The value of a property of a workflow command of GitHub Actions.
+  private func property(_ text: TerminalText) -> TerminalText {
+    JobText.clean(data(text).text.replacing(":", with: "%3A").replacing(",", with: "%2C"))
+  }
+
+  /// The text after a workflow command.
+  private func data(_ text: TerminalText) -> TerminalText { JobText.clean(text.text.replacing("%", with: "%25")) }
 
   /// The bytes that a job has transferred, in the one line that says so.
   private func size(of id: JobID, in run: Run) -> TerminalText {

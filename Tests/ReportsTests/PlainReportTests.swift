@@ -51,6 +51,20 @@ import Testing
     #expect(groups[2].first == "::group::b" && groups[2].filter { $0.hasPrefix("::") }.count == 2)
   }
 
+  @Test func onGitHubAFailureIsAnAnnotation() {
+    var facts = Facts()
+    facts.begin(["a: 5%, b", "c"].map { Job(name: $0, work: .shell(ShellWork(.script("x")))) })
+    for job in 0..<2 { facts.job(job, .executing) }
+    facts.job(0, .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+    facts.job(1, .failed(JobFailure(.error, "no: such, file, 5%"), allowed: true))
+    #expect(
+      plain(facts, grouping: .github).lines.filter { $0.hasPrefix("::") } == [
+        "::error title=a%3A 5%25%2C b::failed: exit 1 in 0.0s",
+        "::warning title=c::failed: no: such, file, 5%25 in 0.0s, allowed to fail",
+      ])
+    #expect(!plain(facts, grouping: .grouped).text.contains("::"))
+  }
+
   @Test func jobsThatArriveAreNotCountedAtTheStart() {
     var facts = Facts()
     let at = Date(timeIntervalSince1970: 0)
