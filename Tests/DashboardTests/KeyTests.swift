@@ -253,6 +253,17 @@ struct KeyTests {
     }
   }
 
+  /// A retry is then one key away.
+  @Test func aJobThatAPersonCancelledKeepsItOpen() {
+    for (canceller, leaves) in [(JobState.Canceller.person, false), (.program, true), (.unneeded, true)] {
+      var builder = RunBuilder([.shell("a")])
+      builder.move("a", .executing)
+      var bench = Bench(builder, options: DashboardOptions(keepOpen: .onFailure))
+      bench.play { $0.move("a", .cancelled(by: canceller)) }
+      #expect(bench.effects == (leaves ? [.leave(.complete)] : []))
+    }
+  }
+
   @Test(arguments: [
     (KeepOpen.onFailure, false, true), (.onFailure, true, false), (.always, false, false),
     (.always, true, false), (.never, false, true), (.never, true, true),

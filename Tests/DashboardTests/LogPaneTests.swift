@@ -18,6 +18,15 @@ import Testing
     bench.press(.character("L"))
     bench.play { $0.move("a", .executing) }
     #expect(log(bench).first == " no output yet")
+    bench.play { $0.move("a", .succeeded(upToDate: false)) }
+    #expect(log(bench).first == " no output")
+    bench.press(.character("g"))
+    #expect(log(bench).first == " not started yet")
+    bench.play { $0.move("b", .cancelled(by: .person)) }
+    #expect(log(bench).first == " not executed")
+    bench.press(.character("L"))
+    #expect(log(bench).first == " no output")
+    bench.press(.character("L"))
     let empty = Bench(RunBuilder([]))
     #expect(log(empty).bar == "-- log " + String(repeating: "-", count: 73) && log(empty).first.isEmpty)
   }

@@ -216,8 +216,10 @@ import Testing
       screen.row("nap")?.letter == "▶" && screen.lines.last == whole && !screen.text.contains("as before")
     }
     #expect(try window.session.value("alternate_on") == "1")
+    // The dashboard stays for a retry.
     try window.press("x")
-    try window.sees("cancelled")
+    try window.sees("1 cancelled")
+    try window.press("q")
     try window.session.type("stty -g >after; cmp before after && echo at the end")
     try window.press("Enter")
     try window.sees("the terminal of before") { $0.lines.contains("at the end") }

@@ -90,8 +90,9 @@ extension Command {
   static let untag = tagging(
     "untag", [.character("U")], "untag all", isEnabled: { !$0.tags.isEmpty }, refusal: "nothing is tagged",
     word: { _ in "untag" },
-    change: { _, model, _ in
+    change: { _, model, now in
       model.tags = []
+      model.say("no job is tagged now", now)
     })
 
   private static func tagging(

@@ -14,12 +14,20 @@ struct LogPane {
     LogBar(model: model, theme: theme).draw(&frame, layout.logBar)
     guard let lines = model.lines, !layout.log.isEmpty else { return }
     guard !lines.isEmpty else {
-      let isWaiting = !lines.isMerged && !model.showsProgram && model.record?.attempts.isEmpty == true
-      frame.put(
-        isWaiting ? "not started yet" : "no output yet", x: layout.log.x + 1, y: layout.log.y, style: theme.dim)
+      frame.put(emptiness(lines), x: layout.log.x + 1, y: layout.log.y, style: theme.dim)
       return
     }
     drawLines(lines, &frame, layout)
+  }
+
+  /// The text in place of the lines of an empty log.
+  private func emptiness(_ lines: LogLines) -> String {
+    guard !lines.isMerged, !model.showsProgram, let record = model.record else {
+      return model.run.isComplete ? "no output" : "no output yet"
+    }
+    let hasEnded = record.state.isTerminal
+    if record.attempts.isEmpty { return hasEnded ? "not executed" : "not started yet" }
+    return hasEnded ? "no output" : "no output yet"
   }
 
   // MARK: Lines

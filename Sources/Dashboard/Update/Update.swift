@@ -63,7 +63,10 @@ enum Update {
     switch model.options.keepOpen {
     case .always: return []
     case .never: return [.leave(.complete)]
-    case .onFailure: return run.counts.failed > 0 ? [] : [.leave(.complete)]
+    // A job that a person has cancelled is one key away from its retry.
+    case .onFailure:
+      let isKept = run.counts.failed > 0 || run.jobs.contains { $0.state == .cancelled(by: .person) }
+      return isKept ? [] : [.leave(.complete)]
     }
   }
 
