@@ -159,7 +159,8 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     let check = UpToDateCheck(
       job, attempt: admission.attempt,
       // An earlier run's job may have created only a part of its products.
-      mustExecute: cluster?.continues(admission.job) == true, wanted: wanted, hashes: fileHashes
+      mustExecute: cluster?.continues(admission.job) == true, isForced: options.executesAll, wanted: wanted,
+      hashes: fileHashes
     ) { [earlier = options.earlier] in earlier(admission.job) }
     let work: Result<Job, JobFailure>
     do throws(JobFailure) { work = .success(try scheduler.run.resolved(job)) } catch { work = .failure(error) }

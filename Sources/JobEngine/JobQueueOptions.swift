@@ -29,6 +29,8 @@ package struct JobQueueOptions: Sendable {
   package var earlier: @Sendable (JobID) -> EarlierAttempt?
   /// The values that the newest success of the same work wrote for other jobs; nil if unknown; called like `earlier`.
   package var earlierValues: @Sendable (JobID) -> [String: String]? = { _ in nil }
+  /// Whether jobs that are up to date are executed too.
+  package var executesAll = false
   /// Whether a user can approve jobs during the run; otherwise jobs that ask for approval fail.
   package var canAsk = true
   /// The jobs that are approved from the start.

@@ -1,5 +1,6 @@
 import Basics
 import Dashboard
+import Foundation
 import JobFiles
 import JobModel
 import Reports
@@ -32,6 +33,7 @@ struct Program {
     case .list(let file): try list(file, invocation)
     case .check(let file): check(file, invocation)
     case .graph(let words, let format): try printGraph(words, format, invocation)
+    case .initialize(let file): try initialize(file)
     case .schema: print(JobFileSchema.json())
     case .keys: try printKeys(invocation.settings)
     case .run(let words):
@@ -73,6 +75,24 @@ struct Program {
 
   /// Prints a page and ends.
   private func print(_ page: String) { context.print([MessageText.page(page)]) }
+
+  /// Writes a job file to begin with, unless the file is there.
+  private func initialize(_ file: String) throws {
+    let descriptor = open(environment.absolute(file), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else {
+      if errno == EEXIST { throw UsageError("\(file) is there already, and is left as it is") }
+      throw UsageError("can't write \(file): \(String(cString: strerror(errno)))")
+    }
+    defer { close(descriptor) }
+    let output = Output(descriptor, name: file)
+    let failure = Lock<Int32>(0)
+    output.whenLost { number in failure.withLock { $0 = number } }
+    output.write(Array(StarterFile.text.utf8))
+    let number = failure.withLock(\.self)
+    guard number == 0 else { throw UsageError("can't write \(file): \(String(cString: strerror(number)))") }
+    let run = JobFileSearch.names.contains(file) ? "opdash run" : "opdash run \(file)"
+    context.print([MessageText.of("wrote \(file): \(run) runs its jobs, opdash help jobs explains the keys")])
+  }
 
   private func list(_ file: String?, _ invocation: Invocation) throws {
     let graph = try context.load(file.map { [$0] } ?? [], invocation.vars).graph

@@ -26,10 +26,13 @@ struct RunLaunch {
     let earlier = options.flatMap { EarlierAttempts.known(ofFile: $0.origin.file, stateFolder: $0.stateFolder) }
     let restored = plan.queue.restored
     let mask = SecretMask(graph.secrets)
-    let upToDate = UpToDateCheck.upToDate(
-      in: graph, restored: Set(restored.keys), earlier: { earlier?.newest(of: graph[$0]) },
-      values: { earlier?.values(of: graph[$0]) }
-    ).mapValues { mask?.masked($0) ?? $0 }
+    let upToDate =
+      plan.queue.executesAll
+      ? [:]
+      : UpToDateCheck.upToDate(
+        in: graph, restored: Set(restored.keys), earlier: { earlier?.newest(of: graph[$0]) },
+        values: { earlier?.values(of: graph[$0]) }
+      ).mapValues { mask?.masked($0) ?? $0 }
     let lines = JobTable.rehearsal(
       graph.masked, of: plan.all?.masked ?? graph.masked, slots: slots(graph), upToDate: upToDate, restored: restored,
       context.elision(settings))

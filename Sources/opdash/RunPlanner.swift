@@ -12,11 +12,17 @@ struct RunPlanner {
 
   /// The run of a job file: of the file and the jobs that the words name.
   func jobFile(_ words: [String]) throws -> RunPlan {
+    if invocation.isBare, let word = words.first {
+      let search = JobFileSearch(directory: environment.currentDirectory)
+      guard try search.find() != nil else { throw CommandLineParser.unknownCommand(word) }
+    }
     let (choice, loaded) = try context.load(words, invocation.vars)
     let graph = invocation.settings.engine.map { loaded.executed(by: $0) } ?? loaded
     var plan = RunPlan(
-      subject: .graph(try choice.selection(in: graph)), source: lastComponent(ofPath: choice.file), command: "run",
-      words: invocation.words, file: choice.file == "-" ? nil : environment.absolute(choice.file), all: graph)
+      subject: .graph(try choice.selection(in: graph, isBare: invocation.isBare)),
+      source: lastComponent(ofPath: choice.file), command: "run", words: invocation.words,
+      file: choice.file == "-" ? nil : environment.absolute(choice.file), all: graph)
+    plan.queue.executesAll = invocation.isForced
     if let file = plan.file { plan.files.add(file, "the job file") }
     for file in loaded.includedFiles { plan.files.add(file, "the included file") }
     return plan

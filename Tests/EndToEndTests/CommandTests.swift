@@ -109,7 +109,7 @@ struct CommandTests {
   }
 
   @Test(arguments: [
-    (["lst"], "unknown command 'lst': did you mean 'list'?"),
+    (["lst"], "'lst' is neither a command nor a job of opdash.yml: did you mean 'list'?"),
     (["run", "fecth"], "opdash.yml has no job 'fecth': did you mean 'fetch'?"),
     (["help", "evnets"], "there is no help on 'evnets': did you mean 'events'?"),
     (["completion", "fisch"], "opdash completion takes bash, zsh or fish; this is 'fisch': did you mean 'fish'?"),
@@ -184,8 +184,8 @@ struct CommandTests {
     let files = try FileManager.default.subpathsOfDirectory(atPath: prefix)
       .filter { FileManager.default.contents(atPath: "\(prefix)/\($0)") != nil }.sorted()
     let pages = [
-      "check", "completion", "demo", "diff", "each", "events", "get", "graph", "help", "history", "jobs", "keys",
-      "list", "replay", "report", "resume", "run", "schema",
+      "check", "completion", "demo", "diff", "each", "events", "get", "graph", "help", "history", "init", "jobs",
+      "keys", "list", "replay", "report", "resume", "run", "schema",
     ]
     #expect(
       files == [

@@ -45,15 +45,16 @@ private final class Workshop: Sendable {
       inputs: inputs.map(path))
   }
 
-  func queue(_ jobs: [Job]) throws -> JobQueue {
+  func queue(_ jobs: [Job], executesAll: Bool = false) throws -> JobQueue {
     let names = jobs.map(\.name)
     var options = JobQueueOptions(slots: 2, earlier: { id in self.earlier.withLock { $0[names[id.index]] } })
     options.earlierValues = { id in self.values.withLock { $0[names[id.index]] } }
+    options.executesAll = executesAll
     return try JobQueue(JobGraph(name: "test", jobs: jobs), options: options)
   }
 
-  func run(_ jobs: Job...) throws -> Run {
-    let queue = try queue(jobs)
+  func run(_ jobs: Job..., executesAll: Bool = false) throws -> Run {
+    let queue = try queue(jobs, executesAll: executesAll)
     queue.start()
     #expect(eventually { queue.run.isComplete })
     return queue.run
@@ -332,6 +333,21 @@ struct UpToDateTests {
     #expect(run.jobs[0].state == executed)
     #expect(run.jobs[0].attempts.count == 2)
     #expect(shop.executed() == ["flaky", "flaky"])
+  }
+
+  @Test func aRunOfAllJobsExecutesThoseThatAreUpToDate() throws {
+    try shop.write("in", age: 100)
+    let job = shop.job("a", "touch out", creates: ["out"], inputs: ["in"])
+    let jobs = [job, shop.job("b", "touch other", creates: ["other"])]
+    _ = try shop.run(jobs[0], jobs[1])
+    _ = shop.executed()
+    let idle = try shop.run(jobs[0], jobs[1])
+    #expect(idle.jobs.map(\.state) == [upToDate, upToDate] && shop.executed() == [])
+    let run = try shop.run(jobs[0], jobs[1], executesAll: true)
+    #expect(run.jobs.map(\.state) == [executed, executed] && shop.executed().sorted() == ["a", "b"])
+    #expect(notes(run.jobs[0]) == ["not up to date: --force"])
+    // The hash is recorded for the next run.
+    #expect(run.jobs[0].inputsHash != nil)
   }
 
   @Test func aRetryByAPersonExecutes() throws {

@@ -120,14 +120,23 @@ import Testing
     #expect(try parse("run -kn a.yml").isDryRun)
   }
 
+  /// As with make: the words are looked up in the job file.
+  @Test func jobsAreNamedWithoutACommand() throws {
+    let invocation = try parse("-n build -j 2 test --set a=b")
+    #expect(invocation.command == .run(["build", "test"]) && invocation.isBare && invocation.isDryRun)
+    #expect(invocation.settings.slots == 2 && invocation.vars == ["a": "b"])
+    #expect(try !parse("run build").isBare && !parse("list").isBare)
+  }
+
   @Test func aVarHasANameAndAnyValue() throws {
     #expect(try parse("run --set a=b=c --set=d= --set e-f=/x").vars == ["a": "b=c", "d": "", "e-f": "/x"])
   }
 
   @Test(arguments: [
     ("", "no command: opdash --help lists them"),
-    ("rum a.yml", "unknown command 'rum': did you mean 'run'?"),
-    ("frobnicate", "unknown command 'frobnicate'; see opdash --help"),
+    ("frobnicate --help", "unknown command 'frobnicate'; see opdash --help"),
+    ("rum --failed", "opdash run has no option --failed; see opdash run --help"),
+    ("bui/ld", "unknown command 'bui/ld'; see opdash --help"),
     ("release.yml", "unknown command 'release.yml': did you mean 'opdash run release.yml'?"),
     ("run a.yml --slot 4", "unknown option '--slot': did you mean '--slots'?"),
     ("run a.yml --slot=4", "unknown option '--slot': did you mean '--slots'?"),
@@ -162,7 +171,7 @@ import Testing
     ("list a b", "opdash list takes [FILE]; 'b' is one too many"),
     ("graph --format svg", "--format takes text, dot or mermaid; this is 'svg'; see opdash graph --help"),
     ("list --format dot", "opdash list has no option --format; see opdash list --help"),
-    ("lst", "unknown command 'lst': did you mean 'list'?"),
+    ("lst -h", "unknown command 'lst': did you mean 'list'?"),
     ("help rnu", "there is no help on 'rnu': did you mean 'run'?"),
     ("help frobnicate", "there is no help on 'frobnicate'; see opdash help"),
     ("completion", "opdash completion needs a shell: bash, zsh or fish"),

@@ -55,6 +55,18 @@ struct JobSelectionTests {
     #expect(try select(["e[*]"], in: graph) == ["e[1]", "e[2]"])
   }
 
+  @Test func anUnknownFirstWordMayHaveBeenACommand() throws {
+    let graph = try JobFile.decode(Array(Self.file.utf8), file: "g.yml", directory: "/w")
+    func select(_ names: String...) throws(UsageError) -> [String] {
+      try JobFileSearch.Choice(file: "g.yml", jobs: names).selection(in: graph, isBare: true).jobs.map(\.name)
+    }
+    #expect(try select("c") == ["c"])
+    #expect(throws: UsageError("'hisotry' is neither a command nor a job of g.yml: did you mean 'history'?")) {
+      try select("hisotry", "c")
+    }
+    #expect(throws: UsageError("g.yml has no job 'hisotry'")) { try select("c", "hisotry") }
+  }
+
   @Test func anUnknownJobIsNamedWithTheNearest() {
     #expect(throws: UsageError("g.yml has no job 'b[mc,x64]': did you mean 'b[mac,x64]'?")) {
       try select("c", "b[mc,x64]")

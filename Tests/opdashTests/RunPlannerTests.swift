@@ -1,5 +1,6 @@
 import Foundation
 import JobModel
+import Support
 import Testing
 
 @testable import Session
@@ -22,6 +23,28 @@ import Testing
     third.text = second.text
     third.perform("run a.yml")
     #expect(third.graph?.jobs.map(\.cluster) == [ClusterRequest()])
+  }
+
+  @Test func jobsAreNamedWithoutACommandWhereAJobFileIsFound() throws {
+    let folder = try TemporaryFolder()
+    world.environment.currentDirectory = folder.url.path()
+    world.text = "jobs: { build: ls, test: { run: ls, needs: [build] }, page: ls }"
+    world.perform("test")
+    #expect(world.errors.text == "opdash: unknown command 'test'; see opdash --help\n" && world.statuses == [2])
+    try Data().write(to: folder.file("opdash.yml"))
+    let second = ProgramWorld()
+    (second.environment.currentDirectory, second.text) = (folder.url.path(), world.text)
+    second.perform("test")
+    #expect(second.graph?.jobs.map(\.name) == ["build", "test"])
+    #expect(second.options?.origin.words == ["test"])
+  }
+
+  @Test func forceIsForAllJobsOfTheRun() {
+    world.perform("run a.yml --force")
+    #expect(world.options?.queue.executesAll == true)
+    let second = ProgramWorld()
+    second.perform("run a.yml")
+    #expect(second.options?.queue.executesAll == false)
   }
 
   @Test func getMakesAJobOfEachURLOnTheLineAndInTheList() throws {

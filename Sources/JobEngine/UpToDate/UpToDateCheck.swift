@@ -28,6 +28,8 @@ package struct UpToDateCheck: Sendable {
   /// Whether the job is executed regardless of the files: it is a repeated attempt of this run, or an earlier run's is
   /// followed.
   let mustExecute: Bool
+  /// Whether the first attempt is executed because `--force` asks for it.
+  let isForced: Bool
   /// The values that other jobs read; nil if no job reads any.
   let wanted: WantedValues?
   let hashes: FileHashes
@@ -42,7 +44,8 @@ package struct UpToDateCheck: Sendable {
 
   /// Creates a check; nil for a job that neither creates nor reads paths.
   init?(
-    _ job: Job, attempt: Int, mustExecute: Bool = false, wanted: WantedValues? = nil, hashes: FileHashes,
+    _ job: Job, attempt: Int, mustExecute: Bool = false, isForced: Bool = false, wanted: WantedValues? = nil,
+    hashes: FileHashes,
     earlier: @escaping @Sendable () -> EarlierAttempt?
   ) {
     guard case .shell(let work) = job.work, !(job.creates.isEmpty && job.inputs.isEmpty) else { return nil }
@@ -50,6 +53,7 @@ package struct UpToDateCheck: Sendable {
     inputs = job.inputs.map { BytePath($0) }
     directory = work.directory.map { BytePath($0) }
     self.mustExecute = attempt > 1 || mustExecute
+    self.isForced = isForced && !self.mustExecute
     self.wanted = wanted
     self.hashes = hashes
     self.earlier = earlier
@@ -64,6 +68,7 @@ package struct UpToDateCheck: Sendable {
           ?? (files.paths.isEmpty ? "no file matches the inputs" : nil)
       }
       let hash = problem == nil ? try files?.hash(by: hashes, isCancelled: isCancelled) : nil
+      if isForced, problem == nil { return Verdict(isUpToDate: false, reason: "--force", inputsHash: hash) }
       if mustExecute || problem != nil { return Verdict(isUpToDate: false, reason: problem, inputsHash: hash) }
       let (isUpToDate, reason) = compare(files, hash)
       guard isUpToDate, let wanted else { return Verdict(isUpToDate: isUpToDate, reason: reason, inputsHash: hash) }

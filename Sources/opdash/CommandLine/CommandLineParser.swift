@@ -73,7 +73,7 @@ struct CommandLineParser {
 
   /// The command, which may follow its options.
   private var commandName: CommandName? {
-    if let word = operands.first { return CommandName(rawValue: word) }
+    if let word = operands.first { return CommandName(rawValue: word) ?? .run }
     return rest.lazy.compactMap { CommandName(rawValue: $0) }.first
   }
 
@@ -117,14 +117,19 @@ struct CommandLineParser {
       if values.wantsHelp { return Invocation(command: .help(nil)) }
       throw UsageError("no command: opdash --help lists them")
     }
-    guard let name = CommandName(rawValue: word) else { throw unknownCommand(word) }
+    let named = CommandName(rawValue: word)
+    // `opdash JOB...`; a file and the help are asked for by a command.
+    guard let name = named ?? (values.wantsHelp || JobFileSearch.isFile(word) || word.isEmpty ? nil : .run) else {
+      throw Self.unknownCommand(word)
+    }
     if let stray = used.first(where: { !$0.option.isOf(name) }) {
       throw UsageError("opdash \(name.rawValue) has no option \(stray.spelled); see opdash \(name.rawValue) --help")
     }
     if values.wantsHelp { return Invocation(command: .help(.command(name))) }
     return Invocation(
-      command: try command(name, operands.dropFirst()), settings: values.settings, vars: values.vars,
-      isDryRun: values.isDryRun)
+      command: try command(name, operands.dropFirst(named == nil ? 0 : 1)), isBare: named == nil,
+      settings: values.settings, vars: values.vars, isDryRun: values.isDryRun,
+      isForced: values.isForced)
   }
 
   private func command(_ name: CommandName, _ operands: ArraySlice<String>) throws(UsageError) -> Invocation.Command {
@@ -164,6 +169,7 @@ struct CommandLineParser {
       }
       return .diff(first, second)
     case .keys: return .keys
+    case .initialize: return .initialize(file: operands.first ?? JobFileSearch.names[0])
     case .schema: return .schema
     case .help:
       guard let word = operands.first else { return values.wantsManual ? .manual(nil) : .help(nil) }
@@ -197,10 +203,12 @@ struct CommandLineParser {
     }
   }
 
-  private func unknownCommand(_ word: String) -> UsageError {
-    let isJobFile = [".yml", ".yaml", ".json"].contains { word.hasSuffix($0) }
-    let near = NearestName.of(word, in: CommandName.allCases.map(\.rawValue))
-    return UsageError("unknown command '\(word)'" + hint(isJobFile ? "opdash run \(word)" : near))
+  /// The error of a first word that is neither a command nor the name of a job.
+  static func unknownCommand(_ word: String) -> UsageError {
+    let isJobFile = JobFileSearch.extensions.contains { word.hasSuffix(".\($0)") }
+    let near = isJobFile ? "opdash run \(word)" : NearestName.of(word, in: CommandName.allCases.map(\.rawValue))
+    return UsageError(
+      "unknown command '\(word)'" + (near.map { ": did you mean '\($0)'?" } ?? "; see opdash --help"))
   }
 
   private func hint(_ near: String?) -> String {

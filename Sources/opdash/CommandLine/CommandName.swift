@@ -6,6 +6,7 @@ enum CommandName: String, CaseIterable {
   case list
   case check
   case graph
+  case initialize = "init"
   case schema
   case resume
   case history
@@ -73,13 +74,15 @@ enum CommandName: String, CaseIterable {
         Runs the jobs of a job file, YAML or JSON. \(Self.search)
 
         Naming jobs runs those and what they need; * and ? stand for any characters. The first word is FILE if it is -
-        or has a slash or a job file's ending, and where there is no opdash.yml.
+        or has a slash or a job file's ending, and where there is no opdash.yml. opdash JOB... is short for opdash run
+        JOB... where JOB is not the name of a command.
 
         On a terminal it shows the dashboard, elsewhere a line for each change of state.
         """,
         [
           ("opdash run", "all jobs of opdash.yml"),
           ("opdash run ci.yml build 'test-*'", "some of them, with their needs"),
+          ("opdash build", "the job build of opdash.yml, with its needs"),
           ("opdash run -n", "what would run, in order"),
           ("opdash run --set ver=4.3 -j 2", "another value for a var, two jobs at once"),
           ("opdash run --ui json | jq .type", "the events, for another program"),
@@ -155,6 +158,14 @@ enum CommandName: String, CaseIterable {
           ("opdash graph ci.yml publish", "of what publish needs"),
           ("opdash graph --format dot | dot -Tsvg -o jobs.svg", "a picture, by Graphviz"),
         ])
+    case .initialize:
+      Row(
+        .file, "write a job file to begin with",
+        """
+        Writes a job file with comments, opdash.yml in this folder unless FILE is another path. A file that is there is left
+        as it is.
+        """,
+        [("opdash init", "then opdash runs its jobs: opdash run")])
     case .schema:
       Row(
         .none, "print the JSON Schema of job files, for editors",

@@ -14,6 +14,7 @@ struct Invocation: Equatable {
     case check(file: String?)
     /// A file, jobs of it, or both, as for `run`.
     case graph([String], GraphFormat)
+    case initialize(file: String)
     case schema
     /// The run's name, or nil for the last unfinished one.
     case resume(run: String?, onlyFailed: Bool)
@@ -40,11 +41,15 @@ struct Invocation: Equatable {
   }
 
   var command: Command
+  /// Whether the jobs of `run` are named without the command.
+  var isBare = false
   var settings = Settings()
   /// Other values for the job file's vars.
   var vars: [String: String] = [:]
   /// Whether to say what would run instead of running it.
   var isDryRun = false
+  /// Whether jobs that are up to date are run too.
+  var isForced = false
   /// The command line without the program's name.
   var words: [String] = []
 }

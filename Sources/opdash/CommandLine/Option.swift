@@ -12,6 +12,7 @@ struct Option: Sendable {
     var each = EachRequest()
     var vars: [String: String] = [:]
     var isDryRun = false
+    var isForced = false
     var onlyFailed = false
     var prunes = false
     var speed = 1.0
@@ -90,6 +91,7 @@ struct Option: Sendable {
     flag("dry-run", letter: "n", running, unlettered: [.each], "say what would run, in order, and why what won't") {
       $0.isDryRun = true
     },
+    flag("force", [.run], "run jobs that are up to date too") { $0.isForced = true },
     value("set", .assignment, reading, "a value for one of the file's vars") { $0.vars[$1.name] = $1.value },
     value(
       "approve", .text("JOB", "a job's name, a pattern, or all"), [.run, .resume],

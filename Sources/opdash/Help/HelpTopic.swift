@@ -56,7 +56,8 @@ extension HelpText {
     ([.resume], "resume an unfinished run; finished work is kept"),
     ([.history, .replay], "list past runs and usual times; play a run again"),
     ([.report, .diff], "say where a run spent its time; compare two"),
-    ([.demo], nil), ([.keys, .help], "print the keys; explain a command, job files or events"),
+    ([.initialize, .demo], "write a job file to begin with; list or play scenarios"),
+    ([.keys, .help], "print the keys; explain a command, job files or events"),
     ([.completion, .schema], "complete commands in a shell, job files in an editor"),
   ]
 

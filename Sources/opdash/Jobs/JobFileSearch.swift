@@ -18,14 +18,20 @@ struct JobFileSearch {
     /// The named jobs and all that they need; all jobs without names.
     ///
     /// The names take the forms of `needs`: a job, a job with a matrix for its instances, or a pattern with `*` and `?`.
-    func selection(in graph: JobGraph) throws(UsageError) -> JobGraph {
+    /// With `isBare`, the first may have been meant as a command.
+    func selection(in graph: JobGraph, isBare: Bool = false) throws(UsageError) -> JobGraph {
       guard !jobs.isEmpty else { return graph }
       var wanted: [JobID] = []
       for name in jobs {
         let found = graph.jobs(matching: name)
         guard !found.isEmpty else {
           let known = graph.jobs.map(\.name) + Set(graph.jobs.compactMap(\.matrix)).sorted()
-          throw UsageError("\(file) has no job '\(name)'" + NearestName.hint(for: name, in: known))
+          guard isBare, name == jobs.first else {
+            throw UsageError("\(file) has no job '\(name)'" + NearestName.hint(for: name, in: known))
+          }
+          throw UsageError(
+            "'\(name)' is neither a command nor a job of \(file)"
+              + NearestName.hint(for: name, in: CommandName.allCases.map(\.rawValue) + known))
         }
         wanted += found
       }
