@@ -20,7 +20,7 @@ struct LogPane {
     drawLines(lines, &frame, layout)
   }
 
-  /// The text in place of the lines of an empty log.
+  /// The text that an empty log shows.
   private func emptiness(_ lines: LogLines) -> String {
     guard !lines.isMerged, !model.showsProgram, let record = model.record else {
       return model.run.isComplete ? "no output" : "no output yet"
