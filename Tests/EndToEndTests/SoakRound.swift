@@ -48,6 +48,8 @@ final class SoakRound {
   private var lookedAt = Date()
   private var isReading = true
   private var isStopped = false
+  /// Whether opdash was seen; a shell starts it later.
+  private var hasStarted = false
   private(set) var output: [UInt8] = []
 
   init(_ plan: SoakPlan, mark: String, program: String, server: SoakServer) throws {
@@ -94,7 +96,9 @@ final class SoakRound {
     guard plan.hasShell else { return ending == nil ? child.pid : nil }
     let all = processes.living().filter { $0.name == "opdash" }
     // The guardian's, before it has its name, is its child.
-    return all.first { one in !all.contains { $0.pid == one.parent } }?.pid
+    let found = all.first { one in !all.contains { $0.pid == one.parent } }
+    if found != nil { hasStarted = true }
+    return found?.pid
   }
 
   /// Whether neither opdash nor its shell lives.
@@ -297,8 +301,8 @@ final class SoakRound {
 
   private func end() {
     let began = Date()
-    // A shell may not have started it yet.
-    if !wait(for: { ending != nil || program != nil }) { complain("the shell did not start opdash") }
+    // A shell may not have started it yet. Where opdash has ended already, the shell may wait for a reader.
+    if !wait(for: { ending != nil || program != nil || hasStarted }) { complain("the shell did not start opdash") }
     goOn()
     figures.processes = jobProcesses().count
     if !plan.endsUnread { isReading = true }
@@ -306,7 +310,7 @@ final class SoakRound {
     if isReading { pty?.send([0x11]) }
     for fault in plan.ending where !isOver {
       // After ^Z the shell has the terminal, until it continues opdash.
-      if case .control = fault, !deeds.hasHungUp, !wait(for: { isOver || isForeground }) {
+      if case .control = fault, !deeds.hasHungUp, !wait(for: { program == nil || isForeground }) {
         complain("the shell did not continue opdash: \(processes.living())")
       }
       commit(fault)
