@@ -35,6 +35,15 @@ struct ColorSchemeTests {
     }
   }
 
+  /// Cyan is too pale on white, and blue too dark on black.
+  @Test(arguments: [ScreenTraits.Palette.eight, .sixteen])
+  func withFewColoursOnlyALightBackgroundHasBlue(palette: ScreenTraits.Palette) {
+    let active = Background.allCases.map { background in
+      (background, ColorScheme(ScreenTraits(isASCII: false, palette: palette, background: background)).active)
+    }
+    for (background, color) in active { #expect(color == .indexed(background == .light ? 4 : 6), "\(background)") }
+  }
+
   @Test(arguments: Background.allCases)
   func everyColourCanBeReadInTheCursorsRow(_ background: Background) {
     let colors = colors(background)
