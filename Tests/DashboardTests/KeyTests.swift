@@ -253,10 +253,15 @@ struct KeyTests {
     }
   }
 
-  /// A retry is then one key away.
+  /// A retry is then one key away, if there is one.
   @Test func aJobThatAPersonCancelledKeepsItOpen() {
-    for (canceller, leaves) in [(JobState.Canceller.person, false), (.program, true), (.unneeded, true)] {
-      var builder = RunBuilder([.shell("a")])
+    let once = Job(name: "a", work: .operation(OperationWork(className: "Parse", visibility: .whole)))
+    let cases = [
+      (Job.shell("a"), JobState.Canceller.person, false), (.shell("a"), .program, true), (.shell("a"), .unneeded, true),
+      (once, .person, true),
+    ]
+    for (job, canceller, leaves) in cases {
+      var builder = RunBuilder([job])
       builder.move("a", .executing)
       var bench = Bench(builder, options: DashboardOptions(keepOpen: .onFailure))
       bench.play { $0.move("a", .cancelled(by: canceller)) }

@@ -65,7 +65,9 @@ enum Update {
     case .never: return [.leave(.complete)]
     // A job that a person has cancelled is one key away from its retry.
     case .onFailure:
-      let isKept = run.counts.failed > 0 || run.jobs.contains { $0.state == .cancelled(by: .person) }
+      let isKept =
+        run.counts.failed > 0
+        || run.ids.contains { run[$0].state == .cancelled(by: .person) && run[$0].job.work.refusal(of: .retry) == nil }
       return isKept ? [] : [.leave(.complete)]
     }
   }

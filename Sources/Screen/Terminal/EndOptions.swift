@@ -1,6 +1,6 @@
 /// When the dashboard stays open after the last job has ended; the raw values are the words of `--keep-open`.
 package enum KeepOpen: String, Sendable, CaseIterable {
-  /// Stays if a job failed that was not allowed to, or if a person cancelled one.
+  /// Stays if a job failed that was not allowed to, or if a person cancelled one that can be retried.
   case onFailure = "on-failure"
   case always
   case never
