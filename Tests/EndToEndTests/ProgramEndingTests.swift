@@ -220,6 +220,8 @@ import Testing
     try window.press("x")
     try window.sees("1 cancelled")
     try window.press("q")
+    // What is typed before belongs to the dashboard.
+    try window.sees("nap: 1 cancelled in ")
     try window.session.type("stty -g >after; cmp before after && echo at the end")
     try window.press("Enter")
     try window.sees("the terminal of before") { $0.lines.contains("at the end") }
