@@ -18,13 +18,14 @@ package struct Environment: Sendable {
   package static func current() -> Environment {
     Environment(
       variables: ProcessInfo.processInfo.environment, inputIsTerminal: isatty(0) == 1, outputIsTerminal: isatty(1) == 1,
-      errorIsTerminal: isatty(2) == 1, terminal: openTerminal(),
+      errorIsTerminal: isatty(2) == 1, terminal: controllingTerminal,
       currentDirectory: FileManager.default.currentDirectoryPath,
       processors: ProcessInfo.processInfo.activeProcessorCount)
   }
 
-  /// Opens the controlling terminal if it is standard output and standard input is a pipe or a file.
-  ///
+  /// The controlling terminal if it is standard output and standard input is a pipe or a file; opened once.
+  private static let controllingTerminal = openTerminal()
+
   /// Nil if standard input is closed or a device such as `/dev/null`: no person is expected then.
   private static func openTerminal() -> Int32? {
     var input = stat()

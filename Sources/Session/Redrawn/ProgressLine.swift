@@ -48,17 +48,21 @@ package final class ProgressLine: Sendable {
 
   /// Erases the line until the next `show`.
   func hide() {
-    state.withLock { state in
-      guard state.shown != nil else { return }
-      (state.shown, state.isStale) = (nil, true)
-      if canWrite { write("\r" + ControlSequences.eraseRest) }
-    }
+    state.withLock { erase(&$0) }
   }
 
   /// Erases the line for good.
   package func close() {
-    hide()
-    state.withLock { $0.isClosed = true }
+    state.withLock { state in
+      erase(&state)
+      state.isClosed = true
+    }
+  }
+
+  private func erase(_ state: inout State) {
+    guard state.shown != nil else { return }
+    (state.shown, state.isStale) = (nil, true)
+    if canWrite { write("\r" + ControlSequences.eraseRest) }
   }
 
   /// False also after ^S, so that a stopped terminal does not stop the writes to standard output.
