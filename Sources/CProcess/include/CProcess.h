@@ -15,6 +15,15 @@ int posix_openpt(int flags);
 int grantpt(int controller);
 int unlockpt(int controller);
 
+// Notifications
+
+/// Opens a socket for messages of sd_notify, with a name that the system chooses, and writes the name as NOTIFY_SOCKET has
+/// it; -1 with errno on failure.
+int cprocess_notify_open(char name[32]);
+
+/// Takes one message without waiting; returns its length, 0 for one of another user or of none, or -1 with errno.
+ssize_t cprocess_notify_take(int socket, char *message, size_t capacity);
+
 // Launching
 
 struct cprocess_launch {
