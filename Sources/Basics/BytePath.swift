@@ -19,6 +19,11 @@ package struct BytePath: Hashable, Comparable, Sendable {
 
   package func appending(_ name: BytePath) -> BytePath { BytePath(bytes + [UInt8(ascii: "/")] + name.bytes) }
 
+  /// The folder that holds the last name; empty for a name in the root folder.
+  package var folder: BytePath {
+    BytePath(bytes.lastIndex(of: UInt8(ascii: "/")).map { bytes[..<$0] } ?? [])
+  }
+
   /// The path from a folder that it is below of; nil if it is not.
   package func relative(to folder: BytePath) -> BytePath? {
     let start = folder.bytes + [UInt8(ascii: "/")]

@@ -21,7 +21,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
   private let runStart: RunStart
   /// Whether operations get the priorities of their jobs.
   private let hasPriorities: Bool
-  private let fileHashes = FileHashes()
+  let fileHashes = FileHashes()
   /// The names of each job's values that other jobs read.
   private let readValues: [JobID: Set<String>]
   private let lanes: Lanes
@@ -40,6 +40,8 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
   private var whenAttemptSucceeds: (@Sendable (AttemptSuccess) -> Void)?
   /// Nil for a run without a cluster.
   private(set) var cluster: (any ClusterExecutor)?
+  /// The watch over the files that jobs read; nil while it is off.
+  private var watch: InputWatch?
   /// Ends the initial hold, during which no attempt is executed; nil after it.
   private var hold: (any OperationTimer)?
 
@@ -64,7 +66,8 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
       graph, journal: stream.journal,
       options: .init(
         seed: options.seed, canAsk: options.canAsk, approved: options.approved, leavesWork: options.leavesWork,
-        hasAllocation: options.cluster?.hasSurroundingAllocation == true || graph.allocation != nil))
+        hasAllocation: options.cluster?.hasSurroundingAllocation == true || graph.allocation != nil,
+        isWatching: options.isWatching))
     gate = scheduler.gate
     lanes = Lanes(slots: slots, clusterJobs: scheduler.options.clusterJobs)
     programs = ProcessExecutor(
@@ -116,6 +119,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
       stream.begin()
       var start = runStart
       (start.slots, start.at) = (lanes[.slots].maxConcurrentOperationCount, Date().wholeMilliseconds)
+      if options.isWatching { watch = makeWatch() }
       scheduler.start(start, restored: options.restored, inputs: options.restoredInputs)
       perform()
     }
@@ -142,6 +146,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     switch command {
     case .finish(let signal): stream.finish(signal: signal)
     case .setTerminalSize(let columns, let rows): resizeTerminals(columns, rows)
+    case .setWatching(let isOn): setWatching(isOn)
     default: scheduler.handle(command)
     }
   }
@@ -157,11 +162,11 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
       UpToDateCheck.WantedValues(names: names) { values(admission.job) }
     }
     let check = UpToDateCheck(
-      job, attempt: admission.attempt,
-      // An earlier run's job may have created only a part of its products.
-      mustExecute: cluster?.continues(admission.job) == true, isForced: options.executesAll, wanted: wanted,
-      hashes: fileHashes
-    ) { [earlier = options.earlier] in earlier(admission.job) }
+      job,
+      // An attempt that has failed, or an earlier run's job, may have created only a part of its products.
+      mustExecute: (admission.attempt > 1 && admission.earlier == nil) || cluster?.continues(admission.job) == true,
+      isForced: options.executesAll && admission.attempt == 1, wanted: wanted, hashes: fileHashes
+    ) { [earlier = options.earlier] in admission.earlier ?? earlier(admission.job) }
     let work: Result<Job, JobFailure>
     do throws(JobFailure) { work = .success(try scheduler.run.resolved(job)) } catch { work = .failure(error) }
     let attempt = Attempt(
@@ -212,6 +217,19 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     stream.date(time ?? stream.clock.now)
     body(self)
     perform()
+  }
+
+  private func setWatching(_ isOn: Bool) {
+    guard isOn != (watch != nil) else { return }
+    watch?.stop()
+    watch = isOn ? makeWatch() : nil
+    scheduler.setWatching(isOn)
+  }
+
+  /// Handles a watch that has failed.
+  func endWatch(because fault: WatchFault) {
+    watch = nil
+    scheduler.setWatching(false, fault: fault.description)
   }
 
   private func resizeTerminals(_ columns: Int, _ rows: Int) {
@@ -284,6 +302,7 @@ extension JobQueue {
   package func didEnd() {
     for attempt in attempts.values { attempt.end() }
     attempts = [:]
+    watch?.stop()
     cluster?.didEnd()
     programs.removeFolder()
     folder?.removeIfEmpty()

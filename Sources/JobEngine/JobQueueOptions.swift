@@ -41,6 +41,8 @@ package struct JobQueueOptions: Sendable {
   package var variables: [String: String] = [:]
   /// Whether jobs are added after the start, until `endArrivals`.
   package var isOpen = false
+  /// Whether inputs are watched from the start.
+  package var isWatching = false
   /// Executes the cluster jobs; nil for a run without any.
   package var cluster: (any Cluster)?
 

@@ -37,6 +37,25 @@ import Testing
     return bench
   }
 
+  @Test(arguments: [JobGraph.Failure.finishRunning, .stopNow])
+  func thePolicyMayWaitForSeveralFailures(policy: JobGraph.Failure) throws {
+    var graph = graph(["a": [], "b": [], "c": [], "d": [], "e": []], onFailure: policy)
+    graph.failureLimit = 2
+    graph.jobs[0].allowFailure = true
+    var bench = Bench(graph, slots: 1)
+    bench.start()
+    try bench.end("a", .failed(Self.broken))
+    try bench.end("b", .failed(Self.broken))
+    #expect(bench.names == ["c"])
+    // A retry takes a failure back.
+    bench.send(.retry([JobID(1)], withDependents: false))
+    try bench.end("c", .failed(Self.broken))
+    #expect(bench.names == ["d"])
+    try bench.end("d", .failed(Self.broken))
+    #expect(bench.names.isEmpty)
+    #expect(try bench.state("e") == .cancelled(by: .policy))
+  }
+
   @Test func keepGoingLetsEverythingStartThatDoesNotNeedTheFailedJob() throws {
     var bench = try bench(.keepGoing)
     try bench.end("lint", .failed(Self.broken))

@@ -24,10 +24,11 @@ import Testing
     #expect(launch.program.secrets?.masked("a s3cret") == "a ***")
     #expect(
       launch.program.environment
-        == .inherited(adding: [
-          "A": "1", "OPDASH_RUN": "r", "OPDASH_JOB": "build", "OPDASH_ATTEMPT": "2",
-          "OPDASH_OUTPUT": "/run/output.4.2",
-        ]))
+        == .inherited(
+          adding: [
+            "A": "1", "OPDASH_RUN": "r", "OPDASH_JOB": "build", "OPDASH_ATTEMPT": "2",
+            "OPDASH_OUTPUT": "/run/output.4.2",
+          ], removing: ["NOTIFY_SOCKET"]))
   }
 
   @Test func aScriptIsTheLastWordOfItsShellAndATerminalHasItsSize() {

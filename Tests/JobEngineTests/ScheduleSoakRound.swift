@@ -467,9 +467,9 @@ struct ScheduleSoakRound {
     if isOver { fault = "\(name(id)) is executing after the end of the run" }
   }
 
-  /// A service that no person has cancelled ends after the jobs that need it.
+  /// A service that no person has cancelled or restarted ends after the jobs that need it.
   private mutating func checkOrder(of id: JobID) {
-    guard run.jobs[id.index].cancelling?.by != .person else { return }
+    guard ![.person, .restart].contains(run.jobs[id.index].cancelling?.by) else { return }
     let user = run.jobs[id.index].edges.first { !state($0.job).isTerminal && state($0.job).isActive }
     if let user, run.jobs[id.index].cancelling != nil {
       fault =

@@ -22,11 +22,15 @@ struct Bench {
 
   let slots: Int
 
-  init(_ graph: JobGraph, slots: Int = 2, canAsk: Bool = true, clusterJobs: Int = 1000, hasAllocation: Bool = false) {
+  init(
+    _ graph: JobGraph, slots: Int = 2, canAsk: Bool = true, clusterJobs: Int = 1000, hasAllocation: Bool = false,
+    isWatching: Bool = false
+  ) {
     self.slots = slots
     scheduler = Scheduler(
       graph, journal: journal,
-      options: .init(seed: 1, canAsk: canAsk, clusterJobs: clusterJobs, hasAllocation: hasAllocation))
+      options: .init(
+        seed: 1, canAsk: canAsk, clusterJobs: clusterJobs, hasAllocation: hasAllocation, isWatching: isWatching))
   }
 
   mutating func start(

@@ -110,6 +110,53 @@ struct ServiceProcessTests {
     try isServedOnlyAfter(service("api", script, .output(#"listening on \d+"#))) { try touch("go") }
   }
 
+  @Test func aProgramSaysThatItCanBeUsedByTheProtocolOfSystemd() throws {
+    let script = #"""
+      cat > say.py <<'E'
+      import os, socket, sys
+      name = os.environ["NOTIFY_SOCKET"]
+      s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+      s.connect("\0" + name[1:] if name[0] == "@" else name)
+      s.send(sys.argv[1].encode())
+      E
+      python3 -B say.py 'STATUS=READY=1 soon'
+      until [ -e go ]; do sleep 0.02; done
+      python3 -B say.py "$(printf 'MAINPID=1\nREADY=1')"; exec sleep 600
+      """#
+    try isServedOnlyAfter(service("api", script, .notification)) { try touch("go") }
+  }
+
+  @Test func noOtherProgramGetsTheSocketOfThisOne() throws {
+    setenv("NOTIFY_SOCKET", "/nowhere", 1)
+    defer { unsetenv("NOTIFY_SOCKET") }
+    let queue = try start([job("plain", "echo ${NOTIFY_SOCKET-none} > seen", needs: [])])
+    _ = ended(queue)
+    #expect(text("seen") == "none\n")
+  }
+
+  @Test func aServiceThatNoLongerAnswersIsStartedAgain() throws {
+    let clock = ManualOperationClock()
+    var api = service("api", "echo x >> starts; exec sleep 600", restart: .onFailure)
+    guard case .shell(var work) = api.work else { return }
+    var alive = Service.Liveness(.command(.script("test ! -e dead")))
+    alive.failures = 1
+    work.service?.alive = alive
+    api.work = .shell(work)
+    let queue = try start([api, job("user", "until [ -e go ]; do sleep 0.02; done", needs: [0])], clock: clock)
+    #expect(eventually { queue.run.jobs[0].state == .serving && text("starts") == "x\n" })
+    try touch("dead")
+    #expect(eventually { clock.due.contains { $0 <= clock.now + .seconds(10) } })
+    clock.advance(by: .seconds(10))
+    let failure = JobFailure(.error, "service.alive failed")
+    #expect(
+      eventually { if case .backingOff(_, _, _, failure) = queue.run.jobs[0].state { true } else { false } })
+    try FileManager.default.removeItem(at: folder.file("dead"))
+    clock.advance(by: .seconds(30))
+    #expect(eventually { queue.run.jobs[0].state == .serving && text("starts") == "x\nx\n" })
+    try touch("go")
+    #expect(ended(queue).jobs.map(\.state) == [.succeeded(upToDate: false), .succeeded(upToDate: false)])
+  }
+
   @Test func aServiceThatCannotBeUsedInTimeIsEndedAndSkipsWhatNeedsIt() throws {
     let clock = ManualOperationClock()
     let never = service("api", "exec sleep 600", .command(.script("false")), limit: .seconds(30))

@@ -137,8 +137,9 @@ struct UpToDateTests {
     let graph = JobGraph(name: "test", jobs: [maker, reader])
     let earlier = shop.earlier.withLock { $0["maker"] }
     for values in [["word": "new"], ["other": "1"], nil] {
-      let found = UpToDateCheck.upToDate(
-        in: graph, earlier: { $0 == JobID(0) ? earlier : nil }, values: { _ in values })
+      let found = UpToDateCheck.forecast(
+        in: graph, earlier: { $0 == JobID(0) ? earlier : nil }, values: { _ in values }
+      ).upToDate
       #expect(found.keys.map(\.index) == (values?["word"] == nil ? [] : [0]))
     }
   }
@@ -149,7 +150,7 @@ struct UpToDateTests {
     var reader = shop.job("reader", "echo ${jobs.maker.word}", needs: [0])
     reader.outputs = [OutputReference("${jobs.maker.word}", job: JobID(0), name: "word")]
     let graph = JobGraph(name: "test", jobs: [maker, reader])
-    #expect(UpToDateCheck.upToDate(in: graph, earlier: { _ in nil }).isEmpty)
+    #expect(UpToDateCheck.forecast(in: graph, earlier: { _ in nil }).upToDate.isEmpty)
     let run = try shop.run(maker, reader)
     #expect(run.jobs.map(\.state) == [executed, executed])
     #expect(shop.executed() == ["maker", "reader"])
@@ -441,11 +442,11 @@ struct UpToDateTests {
       ])
     let reason = "no input is newer than a.o, unless deps changes that"
     #expect(
-      UpToDateCheck.upToDate(in: graph, earlier: { _ in nil }) == [
+      UpToDateCheck.forecast(in: graph, earlier: { _ in nil }).upToDate == [
         JobID(1): reason, JobID(2): reason, JobID(4): "no input is newer than a.o, unless make changes that",
       ])
     #expect(
-      UpToDateCheck.upToDate(in: graph, restored: [JobID(0)], earlier: { _ in nil })[JobID(1)]
+      UpToDateCheck.forecast(in: graph, restored: [JobID(0)], earlier: { _ in nil }).upToDate[JobID(1)]
         == "no input is newer than a.o")
   }
 
@@ -461,13 +462,39 @@ struct UpToDateTests {
         shop.job("fetch", "true", creates: ["app"], needs: [3]), shop.job("plain", "true"),
       ])
     #expect(
-      UpToDateCheck.upToDate(in: graph, earlier: { _ in nil }) == [
+      UpToDateCheck.forecast(in: graph, earlier: { _ in nil }).upToDate == [
         JobID(0): "no input is newer than a.o", JobID(1): "no input is newer than app", JobID(2): "app exists",
       ])
     // What the first job makes anew decides about the second.
     try shop.touch("a.c")
-    #expect(UpToDateCheck.upToDate(in: graph, earlier: { _ in nil }).keys.sorted() == [JobID(2)])
+    #expect(UpToDateCheck.forecast(in: graph, earlier: { _ in nil }).upToDate.keys.sorted() == [JobID(2)])
+    #expect(
+      UpToDateCheck.forecast(in: graph, earlier: { _ in nil }).executed == [
+        JobID(0): "a.c is newer than a.o", JobID(1): "a.o will have changed",
+      ])
     #expect(UpToDateCheck.inputsHash(of: graph.jobs[0])?.count == 64)
     #expect(UpToDateCheck.inputsHash(of: graph.jobs[3]) == nil)
+  }
+
+  @Test func theInputThatHasChangedSinceTheLastSuccessIsNamed() throws {
+    try shop.write("a.c", "1")
+    try shop.write("b.c", "1")
+    let job = shop.job("cc", "true", inputs: ["*.c"])
+    let begun = Date()
+    func reason(since date: Date?) throws -> String? {
+      let graph = JobGraph(name: "test", jobs: [job])
+      let forecast = UpToDateCheck.forecast(in: graph, earlier: { _ in .succeeded(inputs: "old", begun: date) })
+      return forecast.executed[JobID(0)]
+    }
+    // A time that no program can set tells, not the one that an editor may keep.
+    // The clock of files steps by some milliseconds.
+    #expect(
+      try eventually {
+        try shop.write("b.c", "2", age: 1000)
+        return try reason(since: begun) == "b.c has changed"
+      })
+    #expect(try reason(since: begun) == "b.c has changed")
+    #expect(try reason(since: nil) == "the inputs have changed")
+    #expect(try reason(since: Date(timeIntervalSinceNow: 3600)) == "the inputs have changed")
   }
 }

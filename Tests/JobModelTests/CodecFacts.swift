@@ -40,7 +40,9 @@ extension Array where Element == JobEvent {
       .jobState(JobID(10), .skipped(because: .job(JobID(2))), attempt: 0, pid: nil),
       .jobState(JobID(11), .skipped(because: .job(JobID(1))), attempt: 0, pid: nil),
       .jobRestored(JobID(4), EarlierSuccess(run: "r1", at: at, took: .milliseconds(1500))),
-      .inputsHashed(JobID(0), "9f86d081"),
+      .jobCaused(JobID(0), attempt: 2, "src/a \"b\".c has changed"), .inputsHashed(JobID(0), "9f86d081"),
+      .cancelRequested(JobID(2), by: .restart, kill: false), .watchChanged(true, fault: nil),
+      .watchChanged(false, fault: "inputs are not watched: No space left on device"),
       .jobPlaced(JobID(0), ClusterPlace(id: "12_3")),
       .jobPlaced(JobID(0), ClusterPlace(id: "12_3", nodes: "node[1-2]")),
       .jobPlaced(JobID(0), ClusterPlace(id: "12_3", nodes: "node1", took: .milliseconds(310))),
@@ -78,6 +80,9 @@ extension Array where Element == JobEvent {
       name: "step", cpus: 8, memory: 16_384, gpus: 1, nodes: 2, time: .seconds(5400), partition: "short",
       account: "lab", qos: "low", constraint: "fast", options: ["--exclusive"])
     let own = OperationWork(className: "MyOperation", visibility: .whole, canPause: true, canRetry: true)
+    var alive = Service.Liveness(.port(host: "::1", 80))
+    (alive.interval, alive.limit, alive.failures) = (.seconds(20), .milliseconds(1500), 4)
+    let probed = Service(probe: .notification, restart: .always, alive: alive)
     let usual = UsualTime(
       median: .seconds(8), ninetieth: .milliseconds(12_500), count: 20, failures: 2, attempts: 9)
     return [
@@ -93,8 +98,10 @@ extension Array where Element == JobEvent {
         name: "try", work: .simulate(SimulatedWork(duration: .seconds(8), steps: 40, failRate: 1e-7, seed: .max))),
       Job(name: "twin", work: .operation(own)),
       Job(name: "twin", work: .operation(OperationWork(className: "B", visibility: .wrapped)), parent: JobID(4)),
-      Job(name: "after", work: .shell(ShellWork(.script("true"))), needs: [JobNeed(JobID(5))], parent: JobID(5)),
-      Job(name: "", work: .shell(ShellWork(.argv([])))),
+      Job(
+        name: "after", work: .shell(ShellWork(.script("true"), service: probed)), needs: [JobNeed(JobID(5))],
+        parent: JobID(5)),
+      Job(name: "", work: .shell(ShellWork(.argv([]))), isManual: true),
       Job(name: "train", work: .shell(ShellWork(.script("train"), cluster: clusterRequest))),
       Job(name: "report", work: .shell(ShellWork(.script("report"), cluster: ClusterRequest()))),
     ]
@@ -113,6 +120,6 @@ extension Array where Element == JobEvent {
       .paused(started: true), .backingOff(until: .microseconds(2_500_001), number: 1, limit: 5, after: wait),
       .succeeded(upToDate: false), .succeeded(upToDate: true), .failed(wait, allowed: false),
     ] + failed + [JobState.Canceller.person, .signal, .policy, .program].map { .cancelled(by: $0) }
-      + [.skipped(because: .job(JobID(1))), .skipped(because: .job(JobID(5)))]
+      + [.skipped(because: .job(JobID(1))), .skipped(because: .job(JobID(5))), .skipped(because: .manual)]
   }
 }

@@ -32,6 +32,8 @@ package final class Attempt: @unchecked Sendable {
   private struct Shared {
     /// The hash of the job's inputs, once it is known.
     var inputsHash: String?
+    /// Why there is something to do, if the check has found a reason that is not stated yet.
+    var cause: String?
     /// The values, from an earlier run, of an attempt that had nothing to do.
     var keptValues: [String: String]?
     /// Whether a line of the output matches a pattern of the retry policy.
@@ -61,6 +63,7 @@ package final class Attempt: @unchecked Sendable {
     case .success(let job):
       let check = check?.operationCheck(
         hashed: { hash in shared.withLock { $0.inputsHash = hash } },
+        caused: { cause in shared.withLock { $0.cause = cause } },
         kept: { values in shared.withLock { $0.keptValues = values } })
       execution = executor.execution(
         of: AttemptRequest(
@@ -88,6 +91,12 @@ package final class Attempt: @unchecked Sendable {
     isOver = true
     observation = nil
     probe?.stop()
+  }
+
+  /// Calls `body` once, on any thread, when a probe or the program itself says that the program can be used.
+  func whenServing(_ body: @escaping @Sendable () -> Void) {
+    execution.notification?.whenReady(body)
+    probe?.start(body)
   }
 
   private static func watches(of job: Job, _ shared: Lock<Shared>) -> [OutputWatch] {
@@ -151,6 +160,9 @@ package final class Attempt: @unchecked Sendable {
     return hash
   }
 
+  /// Why there is something to do, once, when it is known.
+  func takeCause() -> String? { shared.withLock { $0.cause.take() } }
+
   /// Records the start at `time` of the run's clock.
   func start(at time: Duration) {
     hasStarted = true
@@ -188,9 +200,15 @@ package final class Attempt: @unchecked Sendable {
     operation.cancel()
   }
 
-  func pause() { if let control { control.pause() } else { (operation as? any ControllableOperation)?.pause() } }
+  func pause() {
+    probe?.isPaused = true
+    if let control { control.pause() } else { (operation as? any ControllableOperation)?.pause() }
+  }
 
-  func resume() { if let control { control.resume() } else { (operation as? any ControllableOperation)?.resume() } }
+  func resume() {
+    probe?.isPaused = false
+    if let control { control.resume() } else { (operation as? any ControllableOperation)?.resume() }
+  }
 
   func kill() {
     if let operation = operation as? any ControllableOperation { operation.kill() } else { operation.cancel() }

@@ -30,7 +30,9 @@ extension JobQueue {
     if let note = attempt.note {
       stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, note)))
     }
-    attempt.probe?.start { [weak self, weak attempt] in
+    // The scheduler takes it for ready at once.
+    if let service = scheduler.graph[attempt.job].service, service.probe == nil { watchLife(of: attempt) }
+    attempt.whenServing { [weak self, weak attempt] in
       if let attempt { self?.served(attempt) }
     }
   }
@@ -39,7 +41,22 @@ extension JobQueue {
   func served(_ attempt: Attempt) {
     // After every event that was posted before, such as the line that says so.
     stream.deliveries.deliverNow {
-      self.enter(attempt) { $0.scheduler.serviceIsReady(ticket: attempt.ticket) }
+      self.enter(attempt) {
+        if $0.scheduler.serviceIsReady(ticket: attempt.ticket) { $0.watchLife(of: attempt) }
+      }
+    }
+  }
+
+  private func watchLife(of attempt: Attempt) {
+    attempt.probe?.watch { [weak self, weak attempt] failure in
+      if let self, let attempt { died(attempt, failure) }
+    }
+  }
+
+  /// Handles a service that could be used and can't be any more; any thread may call this.
+  private func died(_ attempt: Attempt, _ failure: JobFailure) {
+    stream.deliveries.deliverNow {
+      self.enter(attempt) { $0.scheduler.serviceHasDied(ticket: attempt.ticket, failure) }
     }
   }
 
@@ -66,8 +83,11 @@ extension JobQueue {
     if !isFirst { scheduler.attemptLaunched(ticket: attempt.ticket, pid: pid) }
   }
 
-  /// States the hash of the inputs if it is known and not stated yet.
+  /// States the result of the check of the inputs, if it is known and not stated yet.
   private func stateInputs(_ attempt: Attempt) {
+    if let cause = attempt.takeCause(), stream.journal.run[attempt.job].cause?.attempt != attempt.number {
+      stream.state(.jobCaused(attempt.job, attempt: attempt.number, cause))
+    }
     if let hash = attempt.takeInputsHash() { stream.state(.inputsHashed(attempt.job, hash)) }
   }
 
@@ -78,6 +98,7 @@ extension JobQueue {
       signal.map { "the program was stopped by \(SignalName.of($0)): resuming the job continues it" }
       ?? "the program continues"
     stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, text)))
+    attempt.probe?.isPaused = signal != nil
     scheduler.attemptStopped(ticket: attempt.ticket, isStopped: signal != nil)
   }
 

@@ -64,9 +64,11 @@ extension JobFailure {
     return error.code == -1001 ? .timedOut : .network
   }
 
-  /// The first line of an error's description, at most 200 characters, because it is shown in a column.
+  /// The first line of an error's description, at most 200 characters, because it is shown in a column, and without a
+  /// full stop, because more of the sentence may follow.
   package static func line(of error: any Error) -> String {
-    let line = Operations.line(of: error)
+    var line = Operations.line(of: error)
+    if line.hasSuffix("."), !line.hasSuffix("..") { line.removeLast() }
     return line.count > 200 ? line.prefix(199) + "…" : line
   }
 }

@@ -43,8 +43,10 @@ package struct Execution {
   package var note: String?
   /// Controls the work where signals to the operation's program do not reach it.
   package var control: (any RemoteControl)?
-  /// Checks whether the program of a service can be used.
+  /// Checks whether the program of a service can be used, and whether it still can be.
   var probe: ServiceProbe?
+  /// The socket on which a service's program reports that it is ready.
+  var notification: NotificationSocket?
 
   package init(_ operation: AsyncOperation) { self.operation = operation }
 }

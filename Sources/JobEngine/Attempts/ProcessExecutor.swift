@@ -39,12 +39,19 @@ package final class ProcessExecutor: Executor {
   }
 
   package func execution(of request: AttemptRequest) -> Execution {
-    guard case .shell(let work) = request.job.work else { preconditionFailure("a program has a launch") }
+    guard case .shell(var work) = request.job.work else { preconditionFailure("a program has a launch") }
+    var notification: NotificationSocket?
+    if work.service?.probe == .notification {
+      do throws(ProcessError) { notification = try NotificationSocket() } catch {
+        return Execution(ClosureOperation<Void> { [error] in throw error })
+      }
+      work.environment["NOTIFY_SOCKET"] = notification?.name
+    }
     let launch = launch(work, of: request.admission, named: request.job.name)
     var execution = execution(of: request, launch)
-    if let service = work.service, let probe = service.probe, !probe.isOutput {
-      execution.probe = ServiceProbe(
-        probe, interval: service.interval, launch: launch.program, shell: work.shell, clock: clock)
+    execution.notification = notification
+    if let service = work.service {
+      execution.probe = ServiceProbe(service, launch: launch.program, shell: work.shell, clock: clock)
     }
     return execution
   }
@@ -80,7 +87,8 @@ package final class ProcessExecutor: Executor {
   package func launch(_ work: ShellWork, of admission: Admission, named name: String) -> Launch {
     let valuesPath = "\(folder)/output.\(admission.job.index).\(admission.attempt)"
     let variables = variables(work, of: admission, named: name, valuesPath: valuesPath)
-    let environment = ProcessEnvironment.inherited(adding: variables)
+    // A message of a job is none of the unit of systemd that this program may be.
+    let environment = ProcessEnvironment.inherited(adding: variables, removing: ["NOTIFY_SOCKET"])
     var program =
       switch work.command {
       case .script(let text):
@@ -101,10 +109,6 @@ package final class ProcessExecutor: Executor {
   func removeFolder() {
     if isMade { rmdir(folder) }
   }
-}
-
-extension Service.Probe {
-  fileprivate var isOutput: Bool { if case .output = self { true } else { false } }
 }
 
 extension ShellOperation: ReportingOperation {}

@@ -5,21 +5,25 @@ import Operations
 import Processes
 import Transfers
 
-/// Polls whether the program of a service can be used, until it can.
+/// Polls whether the program of a service can be used, until it can, then whether it still can be.
 ///
-/// The operations of probes have their own queue; each may take as long as the interval, and at least two seconds.
+/// The operations of probes have their own queue; each of the first kind may take as long as the interval, and at least
+/// two seconds.
 final class ServiceProbe: Sendable {
   private struct State {
     var whenReady: (@Sendable () -> Void)?
+    var whenDead: (@Sendable (JobFailure) -> Void)?
+    /// The probes in a row that have failed since the program could be used.
+    var misses = 0
     var timer: (any OperationTimer)?
     var current: AsyncOperation?
+    var isPaused = false
     var isOver = false
   }
 
   private static let leastTime: Duration = .seconds(2)
 
-  private let probe: Service.Probe
-  private let interval: Duration
+  private let service: Service
   private let launch: ProcessLaunch
   private let shell: [String]
   private let clock: any OperationClock
@@ -31,16 +35,24 @@ final class ServiceProbe: Sendable {
   ///
   /// `launch` has the directory and the environment of the service, for a probe that is a command; `shell` executes a
   /// command that is a script.
-  init(
-    _ probe: Service.Probe, interval: Duration, launch: ProcessLaunch, shell: [String], clock: any OperationClock
-  ) {
-    self.probe = probe
-    self.interval = interval
+  init(_ service: Service, launch: ProcessLaunch, shell: [String], clock: any OperationClock) {
+    self.service = service
     self.launch = launch
     self.shell = shell
     self.clock = clock
     queue = DispatchQueue(label: "opdash.probe")
     operations.underlyingQueue = queue
+  }
+
+  /// While the program is paused, no probe says that it can't be used any more.
+  var isPaused: Bool {
+    get { state.withLock(\.isPaused) }
+    set {
+      state.withLock { state in
+        state.isPaused = newValue
+        state.misses = 0
+      }
+    }
   }
 
   /// Checks once, before the program is started, whether its port or URL answers, and calls `occupied` with the failure
@@ -49,69 +61,107 @@ final class ServiceProbe: Sendable {
   /// Without this check, the service would be ready at once, because the other program answers its probe. `operation`,
   /// the service's own, starts after the call. Other probes check nothing.
   func ask(before operation: Operation, _ occupied: @escaping @Sendable (JobFailure) -> Void) {
-    let (place, holder): (String, String)
-    switch probe {
-    case .url(let text): (place, holder) = (text.maskedURL, "serves it")
-    case .port(let host, let port):
-      (place, holder) = ("\(host.contains(":") ? "[\(host)]" : host):\(port)", "has the port")
-    case .command, .output: return
-    }
-    ask(before: operation) { isAnswered in
+    guard let probe = service.probe, let place = probe.place else { return }
+    let holder = if case .port = probe { "has the port" } else { "serves it" }
+    ask(probe, atMost: startLimit, before: operation) { isAnswered in
       guard isAnswered else { return }
       occupied(JobFailure(.launch, "\(place) answers before the service is started: another program \(holder)"))
     }
   }
 
-  /// Calls `whenReady` once, on any thread, when the program can be used.
+  /// Calls `whenReady` once, on any thread, when the program can be used; never where a probe can't tell.
   func start(_ whenReady: @escaping @Sendable () -> Void) {
+    switch service.probe {
+    case .url, .port, .command: break
+    case .output, .notification, nil: return
+    }
     state.withLock { if !$0.isOver { $0.whenReady = whenReady } }
     look()
+  }
+
+  /// Calls `whenDead` once, on any thread, when a program that could be used can't be any more.
+  func watch(_ whenDead: @escaping @Sendable (JobFailure) -> Void) {
+    guard let alive = service.alive else { return }
+    state.withLock { if !$0.isOver { $0.whenDead = whenDead } }
+    schedule(after: alive.interval) { $0.lookAgain(alive) }
   }
 
   /// Ends the probe in progress; nothing is called after that.
   func stop() {
     let (timer, operation) = state.withLock { state in
       state.isOver = true
-      state.whenReady = nil
+      (state.whenReady, state.whenDead) = (nil, nil)
       return (state.timer.take(), state.current.take())
     }
     timer?.cancel()
     operation?.cancel()
   }
 
-  private func look() { ask { [weak self] isReady in self?.looked(isReady: isReady) } }
+  private var startLimit: Duration { max(service.interval, Self.leastTime) }
+
+  private func look() {
+    guard let probe = service.probe else { return }
+    ask(probe, atMost: startLimit) { [weak self] isReady in
+      guard let self else { return }
+      guard isReady else { return schedule(after: service.interval) { $0.look() } }
+      state.withLock { $0.whenReady.take() }?()
+    }
+  }
+
+  private func lookAgain(_ alive: Service.Liveness) {
+    guard !isPaused else { return schedule(after: alive.interval) { $0.lookAgain(alive) } }
+    ask(alive.probe, atMost: alive.limit) { [weak self] isAlive in
+      guard let self else { return }
+      let whenDead = state.withLock { state -> (@Sendable (JobFailure) -> Void)? in
+        state.misses = isAlive || state.isPaused ? 0 : state.misses + 1
+        return state.misses < alive.failures ? nil : state.whenDead.take()
+      }
+      guard let whenDead else { return schedule(after: alive.interval) { $0.lookAgain(alive) } }
+      let count = alive.failures == 1 ? "" : " \(alive.failures) times in a row"
+      whenDead(
+        JobFailure(.error, alive.probe.place.map { "\($0) did not answer\(count)" } ?? "service.alive failed\(count)"))
+    }
+  }
+
+  private func schedule(after time: Duration, _ body: @escaping @Sendable (ServiceProbe) -> Void) {
+    state.withLock { state in
+      guard !state.isOver else { return }
+      state.timer = clock.schedule(after: time, on: queue) { [weak self] in
+        if let self { body(self) }
+      }
+    }
+  }
 
   /// Probes once and calls `body` with the answer, before `dependent` can start; no effect after the end.
-  private func ask(before dependent: Operation? = nil, _ body: @escaping @Sendable (_ isReady: Bool) -> Void) {
-    let operation = makeOperation()
+  private func ask(
+    _ probe: Service.Probe, atMost time: Duration, before dependent: Operation? = nil,
+    _ body: @escaping @Sendable (_ isAnswered: Bool) -> Void
+  ) {
+    let operation = makeOperation(probe)
     let isOver = state.withLock { state in
       if !state.isOver { state.current = operation }
       return state.isOver
     }
     guard !isOver else { return }
-    operation.whenEnded { _, failure in body(failure == nil) }
-    let limit = clock.schedule(after: max(interval, Self.leastTime), on: queue) { operation.cancel() }
+    operation.whenEnded { [weak self] _, failure in
+      if self?.endProbe() == true { body(failure == nil) }
+    }
+    let limit = clock.schedule(after: time, on: queue) { operation.cancel() }
     operation.whenEnded { _, _ in limit.cancel() }
     // Added before the probe can end: a dependency that has finished, and has not called `body` yet, delays nothing.
     dependent?.addDependency(operation)
     operations.addOperation(operation)
   }
 
-  private func looked(isReady: Bool) {
-    let body = state.withLock { state -> (@Sendable () -> Void)? in
+  /// Whether the answer of the probe that has ended is still wanted.
+  private func endProbe() -> Bool {
+    state.withLock { state in
       state.current = nil
-      guard !state.isOver else { return nil }
-      if !isReady {
-        state.timer = clock.schedule(after: interval, on: queue) { [weak self] in self?.look() }
-        return nil
-      }
-      state.isOver = true
-      return state.whenReady.take()
+      return !state.isOver
     }
-    body?()
   }
 
-  private func makeOperation() -> AsyncOperation {
+  private func makeOperation(_ probe: Service.Probe) -> AsyncOperation {
     switch probe {
     case .url(let text): return StatusOperation(of: text)
     case .port(let host, let port):
@@ -125,7 +175,7 @@ final class ServiceProbe: Sendable {
       case .argv(let words): launch.arguments = words
       }
       return ShellOperation(launch, output: .discarded, error: .discarded)
-    case .output: return ClosureOperation<Void> {}
+    case .output, .notification: preconditionFailure("the program says it itself")
     }
   }
 
@@ -160,4 +210,15 @@ final class ServiceProbe: Sendable {
   }
 
   private static let streamSocket = Int32(SOCK_STREAM.rawValue)
+}
+
+extension Service.Probe {
+  /// The address that it asks; nil if it asks none.
+  fileprivate var place: String? {
+    switch self {
+    case .url(let text): text.maskedURL
+    case .port(let host, let port): "\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    case .command, .output, .notification: nil
+    }
+  }
 }

@@ -38,6 +38,8 @@ package struct Admission: Equatable {
   package var priority: JobPriority
   /// The node of the allocation for a step; nil for anything else.
   package var node: String?
+  /// The attempt to compare with, for one that answers a change of inputs; otherwise nil.
+  var earlier: EarlierAttempt?
   /// Nil if no end of the attempt closes the run.
   var endRule: EndRule?
 }

@@ -15,7 +15,7 @@ struct FinalJobs {
   private(set) var open: Int
   /// The part of `open` that is not a service.
   private(set) var openOrdinary: Int
-  /// Whether the graph has jobs that are neither services nor of `finally`.
+  /// Whether the graph has jobs that are neither services nor of `finally`, and that no person has to start.
   private(set) var hasOrdinary: Bool
   private(set) var services: [JobID]
   private(set) var jobs: [JobID]
@@ -37,7 +37,7 @@ struct FinalJobs {
     services = kinds.indices.filter { kinds[$0] == .service || kinds[$0] == .keptService }.map { JobID($0) }
     openOrdinary = kinds.count { $0 == .ordinary }
     open = openOrdinary + kinds.count { $0 == .service }
-    hasOrdinary = openOrdinary > 0
+    hasOrdinary = kinds.indices.contains { kinds[$0] == .ordinary && !graph.jobs[$0].isManual }
     self.kinds = kinds
   }
 

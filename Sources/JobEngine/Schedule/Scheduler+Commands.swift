@@ -15,7 +15,8 @@ extension Scheduler {
     case .stop(let level, let canceller): stop(level, by: canceller)
     case .changePool(let name, let change): changePool(name, by: change)
     case .approve(let jobs): for id in jobs where isKnown(id) { approve(id) }
-    case .setTerminalSize: break
+    case .inputsChanged(let changes): inputsChanged(changes)
+    case .setTerminalSize, .setWatching, .holdReplay, .skipToFailure: break
     case .finish: break
     }
     admit()
@@ -30,7 +31,7 @@ extension Scheduler {
   }
 
   /// Cancels a job; with `inOrder`, a service ends after the jobs that need it.
-  private mutating func cancel(_ id: JobID, by canceller: JobState.Canceller, kill: Bool, inOrder: Bool = false) {
+  mutating func cancel(_ id: JobID, by canceller: JobState.Canceller, kill: Bool, inOrder: Bool = false) {
     let node = nodes[id.index]
     let state = state(id)
     guard !state.isTerminal else { return }
@@ -40,7 +41,8 @@ extension Scheduler {
       if case .backingOff = state { isFailure = true }
       return end(id, isFailure ? ending(of: id, cancelledBy: canceller) : .cancelled(by: canceller))
     }
-    if node.canceller == nil { nodes[id.index].canceller = canceller }
+    let isRestarting = node.canceller == .restart
+    if node.canceller == nil || isRestarting { nodes[id.index].canceller = canceller }
     if inOrder, !kill, node.canceller == nil, mustOutlast(id) {
       nodes[id.index].isHeld = true
       // A job of `finally` may still need the service.
@@ -50,9 +52,10 @@ extension Scheduler {
     if kill { nodes[id.index].mustKill = true }
     if state.isActive {
       nodes[id.index].deadline = nil
-      guard kill ? !node.mustKill : node.canceller == nil || node.isHeld else { return }
+      guard kill ? !node.mustKill : node.canceller == nil || node.isHeld || isRestarting else { return }
       journal.state(.cancelRequested(id, by: canceller, kill: kill))
-      actions.append(kill ? .kill(ticket: ticket) : .cancel(ticket: ticket))
+      // The attempt of a restart is being ended already.
+      if kill || !isRestarting { actions.append(kill ? .kill(ticket: ticket) : .cancel(ticket: ticket)) }
     } else {
       withdraw(id, ticket)
     }
@@ -85,7 +88,7 @@ extension Scheduler {
     if graph[id].service != nil { holdDependents(of: id) }
   }
 
-  private mutating func resume(_ id: JobID) {
+  mutating func resume(_ id: JobID) {
     let node = nodes[id.index]
     nodes[id.index].mustPause = false
     switch state(id) {
@@ -106,62 +109,6 @@ extension Scheduler {
       // A user ends the wait.
       reconsider(id)
     default: break
-    }
-  }
-
-  private mutating func retry(_ jobs: [JobID], withDependents: Bool) {
-    guard run.stopping == nil else { return }
-    var again = Set<JobID>()
-    var open = jobs.filter { canRetry(state($0)) }
-    for id in jobs {
-      if case .backingOff = state(id) { reconsider(id) }
-    }
-    while let id = open.popLast() {
-      guard again.insert(id).inserted else { continue }
-      // Services that have ended because nothing needed them.
-      open += graph[id].needs.map(\.job).filter { graph[$0].service != nil && state($0).isTerminal }
-      guard withDependents else { continue }
-      open += run.jobs[id.index].dependents.filter { dependent in
-        switch state(dependent) {
-        case .skipped, .cancelled: true
-        default: false
-        }
-      }
-    }
-    // A user's retry reopens a run that the failure policy has closed.
-    if !again.isEmpty {
-      hasGivenUp = false
-      gate.open()
-    }
-    let order = again.sorted()
-    for id in order {
-      // The pool may have been reduced since the job ended.
-      for (pool, amount) in graph[id].uses where amount > run.pools[pool] ?? amount {
-        changePool(pool, by: amount - (run.pools[pool] ?? amount))
-      }
-      nodes[id.index].retries = 0
-      nodes[id.index].canceller = nil
-      nodes[id.index].mustKill = false
-      nodes[id.index].excess = nil
-      set(id, .waiting)
-    }
-    if order.contains(where: { graph[$0].finally == nil }) { resetFinalJobs() }
-    for id in order where state(id) == .waiting { reconsider(id) }
-    for id in order { holdDependents(of: id) }
-  }
-
-  /// Makes ready dependents wait for a job that has been reopened.
-  mutating func holdDependents(of id: JobID) {
-    for dependent in run.jobs[id.index].dependents where !isMet(dependent) {
-      guard case .ready = state(dependent) else { continue }
-      if let ticket = nodes[dependent.index].ticket { withdraw(dependent, ticket) } else { reconsider(dependent) }
-    }
-  }
-
-  private func canRetry(_ state: JobState) -> Bool {
-    switch state {
-    case .failed, .cancelled, .skipped, .succeeded(upToDate: true): true
-    default: false
     }
   }
 
@@ -195,6 +142,7 @@ extension Scheduler {
     journal.state(.stopRequested(level, by: canceller))
     // The run must end without a user.
     if !ending.haveBegun { for id in ending.jobs { resume(id) } }
+    endKeptServices(by: canceller)
     cancelAll(by: canceller, kill: level == .kill, active: true)
     // Withdrawn operations leave a suspended queue only after it is resumed, and jobs of `finally` may have to start.
     setDraining(false)
@@ -206,6 +154,8 @@ extension Scheduler {
     for index in nodes.indices where active || !state(JobID(index)).isActive {
       // The jobs of `finally` follow any end of the others; only a kill ends them with the others.
       if graph.jobs[index].finally != nil, !kill, !haveBegun || canceller == .policy { continue }
+      // The service ends once the services that need it have ended.
+      if nodes[index].canceller == .unneeded, !kill { continue }
       cancel(JobID(index), by: canceller, kill: kill, inOrder: true)
     }
   }

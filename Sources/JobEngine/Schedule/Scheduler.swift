@@ -24,6 +24,8 @@ package struct Scheduler {
     var clusterJobs = 1000
     /// Whether cluster jobs are steps of one allocation.
     var hasAllocation = false
+    /// Whether inputs are watched from the start.
+    var isWatching = false
   }
 
   enum Action: Equatable {
@@ -156,6 +158,7 @@ package struct Scheduler {
     journal.state(.runStarted(start))
     limit = start.timeout.map { journal.now + $0 }
     for (index, job) in graph.jobs.enumerated() { journal.state(.jobAdded(JobID(index), job.stated)) }
+    if options.isWatching { journal.state(.watchChanged(true, fault: nil)) }
     for index in nodes.indices {
       guard var success = restored[JobID(index)] else { continue }
       if let values = success.outputs, !values.isEmpty { journal.state(.jobOutputs(JobID(index), values)) }
@@ -165,6 +168,8 @@ package struct Scheduler {
       set(JobID(index), .succeeded(upToDate: true))
     }
     if !restored.isEmpty { for id in ending.services { retire(id) } }
+    let manual = nodes.indices.map { JobID($0) }.filter { graph[$0].isManual && state($0) == .waiting }
+    end(manual, .skipped(because: .manual))
     // A restored job may rule out a need for its failure; a skip may make other jobs ready.
     for index in nodes.indices where state(JobID(index)) == .waiting { reconsider(JobID(index)) }
     beginFinalJobsIfDue()
@@ -212,6 +217,7 @@ package struct Scheduler {
     if state(id) == .paused(started: false), !nodes[id.index].isTakenBack { nodes[id.index].mustPause = true }
     set(id, .executing, attempt: attempts(id) + (nodes[id.index].isRequeued ? 0 : 1), pid: pid)
     nodes[id.index].isRequeued = false
+    nodes[id.index].earlier = nil
     if let time = graph[id].service.map(\.limit) ?? graph[id].timeout { arm(id, deadline: journal.now + time) }
     if let silence = graph[id].silence { watchSilence(id, until: journal.now + silence) }
     if let service = graph[id].service, service.probe == nil { serviceIsReady(ticket: ticket) }
@@ -291,6 +297,9 @@ package struct Scheduler {
 
   private mutating func settle(_ id: JobID, _ outcome: AttemptOutcome, outputMatches: Bool) {
     let node = nodes[id.index]
+    if node.isReady, let readyAt = node.readyAt, journal.now - readyAt >= Service.steadyTime {
+      nodes[id.index].retries = 0
+    }
     nodes[id.index].deadline = nil
     nodes[id.index].silenceEnd = nil
     nodes[id.index].timeLeft = nil
@@ -299,6 +308,7 @@ package struct Scheduler {
     nodes[id.index].isHeld = false
     // A service that was asked to end because no job needs it has succeeded, however it ended.
     if node.canceller == .unneeded { return end(id, .succeeded(upToDate: false)) }
+    if node.canceller == .restart { return begin(again: id) }
     switch outcome {
     case .succeeded where graph[id].service != nil && node.canceller == nil:
       serviceEnded(id)
@@ -442,6 +452,9 @@ package struct Scheduler {
   /// Whether this end of a job is the failure that ends the run under the graph's policy.
   private func closesRun(_ id: JobID, _ state: JobState) -> Bool {
     guard case .failed(_, allowed: false) = state, !hasGivenUp else { return false }
+    // Asked before and after the end is stated.
+    let failures = run.counts.failed + (self.state(id) == state ? 0 : 1)
+    guard failures >= graph.failureLimit else { return false }
     return graph.onFailure != .keepGoing && graph[id].finally == nil
   }
 
@@ -551,10 +564,16 @@ package struct Scheduler {
     var spokeAt: Duration?
     /// Whether the attempt of a service can be used.
     var isReady = false
+    /// When the newest attempt of a service could be used.
+    var readyAt: Duration?
     /// Whether a service that is to end waits for the jobs that need it.
     var isHeld = false
     /// Whether a user has approved the job.
     var isApproved = false
+    /// The attempt whose inputs have changed since; nil where the next attempt does not answer a change.
+    var earlier: EarlierAttempt?
+    /// The changes of its inputs that it may have made itself.
+    var echo: InputEcho?
     /// How much of the deadline was left when the attempt was paused.
     var timeLeft: Duration?
     /// Increases whenever the job enters or leaves the ready ones, so that its old heap entries are void.

@@ -1,16 +1,28 @@
 import JobModel
 
 extension Scheduler {
-  /// Notes that the service of an attempt can be used: the jobs that need it may start.
-  mutating func serviceIsReady(ticket: Int) {
+  /// Notes that the service of an attempt can be used, so that the jobs that need it may start.
+  ///
+  /// Returns whether that is so, and new.
+  @discardableResult
+  mutating func serviceIsReady(ticket: Int) -> Bool {
     guard let id = admitted[ticket], graph[id].service != nil, !nodes[id.index].isReady,
-      nodes[id.index].canceller == nil
-    else { return }
+      nodes[id.index].canceller == nil, nodes[id.index].excess == nil
+    else { return false }
     nodes[id.index].isReady = true
+    nodes[id.index].readyAt = journal.now
     nodes[id.index].deadline = nil
     nodes[id.index].timeLeft = nil
     if state(id) == .executing { serve(id) }
     admit()
+    return true
+  }
+
+  /// Ends the attempt of a service that can't be used any more, with this failure.
+  mutating func serviceHasDied(ticket: Int, _ failure: JobFailure) {
+    guard let id = admitted[ticket], nodes[id.index].canceller == nil, nodes[id.index].excess == nil else { return }
+    nodes[id.index].excess = failure
+    actions.append(.cancel(ticket: ticket))
   }
 
   /// States that a service can be used, and makes the jobs ready that only waited for it.
@@ -38,6 +50,7 @@ extension Scheduler {
 
   /// Whether a service is still of use: for the jobs that need it or, if no job does, for all others.
   private func isNeeded(_ id: JobID) -> Bool {
+    if keepsServices { return true }
     let edges = run.jobs[id.index].edges
     if edges.isEmpty { return ending.openOrdinary > 0 || !ending.hasOrdinary || run.isOpen }
     return edges.contains { !state($0.job).isTerminal }
@@ -104,6 +117,8 @@ extension Job {
 extension Service {
   /// The restarts of a service whose job has no retry policy.
   static let restarts = 5
+  /// How long a service serves until its restarts are counted anew: a later end is not the fault of its start.
+  static let steadyTime: Duration = .seconds(10)
 }
 
 // MARK: Silence

@@ -24,27 +24,14 @@ struct ChangedPaths {
   /// Whether an absolute path or pattern stands for a changed path, for a folder around one, or for a path that may be
   /// in a changed folder.
   func reaches(_ input: BytePath) -> Bool {
-    var parts = input.components
+    let parts = input.components
     let folders = Self.prefixes(of: parts.prefix { !NamePattern.isPattern($0) })
     if folders.contains(where: paths.contains) { return true }
     guard let inner = folders.last.flatMap({ below[$0] }) else { return false }
     // A folder named without a pattern stands for all files below it.
     if folders.count > parts.count || inner.count > Self.searchLimit { return true }
-    if parts.last == FileSearch.anyFolders { parts.append(BytePath("*")) }
-    return inner.contains { Self.meets(parts[...], $0.names[...], isFolder: $0.isFolder) }
-  }
-
-  /// Whether a pattern matches a path or, if that is a folder, could match a path below it.
-  private static func meets(
-    _ pattern: ArraySlice<BytePath>, _ path: ArraySlice<BytePath>, isFolder: Bool
-  ) -> Bool {
-    guard let part = pattern.first else { return path.isEmpty }
-    guard let name = path.first else { return isFolder }
-    let (rest, inner) = (pattern.dropFirst(), path.dropFirst())
-    if part == FileSearch.anyFolders {
-      return meets(rest, path, isFolder: isFolder) || meets(pattern, inner, isFolder: isFolder)
-    }
-    return NamePattern(part).matches(name) && meets(rest, inner, isFolder: isFolder)
+    let pattern = PathPattern(input)
+    return inner.contains { pattern.reaches($0.names[...], isFolder: $0.isFolder) }
   }
 
   /// The folders from the root to the path of these names, that path included.

@@ -5,12 +5,20 @@ import Foundation
 struct FileSearch {
   /// Regular files, symbolic links and special files, by their absolute paths.
   private(set) var found = Set<BytePath>()
+  /// The folders whose names decide the result; a folder that does not exist yet counts, as its creation changes the result.
+  private(set) var folders = Set<BytePath>()
   /// Paths that are left out, with everything below them.
   private let excluded: [BytePath]
+  private let isIgnored: (BytePath) -> Bool
   private let isCancelled: () -> Bool
 
-  init(without excluded: [BytePath], isCancelled: @escaping () -> Bool) {
+  /// `isIgnored` leaves out paths that a folder has, with everything below them.
+  init(
+    without excluded: [BytePath], isIgnored: @escaping (BytePath) -> Bool = { _ in false },
+    isCancelled: @escaping () -> Bool
+  ) {
     self.excluded = excluded
+    self.isIgnored = isIgnored
     self.isCancelled = isCancelled
   }
 
@@ -30,6 +38,7 @@ struct FileSearch {
 
   /// Adds a file, or all files below a folder; false if nothing is at the path.
   private mutating func add(_ path: BytePath) throws -> Bool {
+    folders.insert(path.folder)
     guard let kind = Self.kind(of: path, followsLink: true) ?? Self.kind(of: path, followsLink: false) else {
       return false
     }
@@ -52,6 +61,7 @@ struct FileSearch {
   private mutating func expand(_ folder: BytePath, _ parts: ArraySlice<BytePath>) throws {
     guard let part = parts.first else { return }
     let rest = parts.dropFirst()
+    if rest.isEmpty { folders.insert(folder) }
     guard part != Self.anyFolders else {
       try expand(folder, rest)
       // Consecutive ones match the same as one.
@@ -80,10 +90,12 @@ struct FileSearch {
   }
 
   /// The names in a folder, or none if it doesn't exist; throws `InputError` for one that can't be read.
-  private func names(in folder: BytePath) throws -> [BytePath] {
+  private mutating func names(in folder: BytePath) throws -> [BytePath] {
     if isCancelled() { throw CancellationError() }
+    folders.insert(folder)
+    let root = folder
     let folder = folder.bytes.isEmpty ? BytePath("/") : folder
-    if let names = folder.names() { return names }
+    if let names = folder.names() { return names.filter { !isIgnored(root.appending($0)) } }
     let problem = errno
     guard Self.kind(of: folder, followsLink: true) == S_IFDIR else { return [] }
     throw InputError(path: folder, reason: "the folder can't be listed: \(String(cString: strerror(problem)))")

@@ -25,7 +25,14 @@ struct FileTime: Comparable, Hashable {
     self.init(status, .modification)
   }
 
+  /// On the system's clock, since 1970.
+  var sinceEpoch: Duration { .seconds(seconds) + .nanoseconds(nanoseconds) }
+
+  /// Whether its second is earlier than the date's.
   func isBefore(_ date: Date) -> Bool { Double(seconds) < date.timeIntervalSince1970 }
+
+  /// Whether it may be later than the date: the clock of files steps by some milliseconds.
+  func mayBeAfter(_ date: Date) -> Bool { sinceEpoch + .milliseconds(10) >= .seconds(date.timeIntervalSince1970) }
 
   static func < (left: FileTime, right: FileTime) -> Bool {
     (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)

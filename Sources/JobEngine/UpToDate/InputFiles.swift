@@ -8,25 +8,41 @@ struct InputFiles {
   let paths: [BytePath]
   /// The first path without a wildcard that does not exist.
   let missing: BytePath?
+  /// The folders whose names decide which files these are; some may not exist.
+  let folders: Set<BytePath>
 
   /// Finds the files; the products in `creates`, and files below them, are left out.
   ///
   /// `*`, `?` and `[…]` match within a name, `**` any number of folders; none of them matches a leading dot, and `**`
   /// follows no symbolic link. A pattern without a match is treated as a path if that path exists, and otherwise names
   /// no file.
-  init(_ inputs: [BytePath], without creates: [BytePath], isCancelled: @escaping () -> Bool) throws {
-    var search = FileSearch(without: creates, isCancelled: isCancelled)
+  init(
+    _ inputs: [BytePath], without creates: [BytePath], isIgnored: @escaping (BytePath) -> Bool = { _ in false },
+    isCancelled: @escaping () -> Bool
+  ) throws {
+    var search = FileSearch(without: creates, isIgnored: isIgnored, isCancelled: isCancelled)
     var missing: BytePath?
     for input in inputs {
       if !(try search.find(input)), missing == nil { missing = input }
     }
     paths = search.found.sorted()
+    folders = search.folders
     self.missing = missing
   }
 
   /// The newest file; nil if there is none.
   func newest() -> (path: BytePath, time: FileTime)? {
     paths.lazy.compactMap { path in FileTime(of: path).map { (path, $0) } }.max { $0.1 < $1.1 }
+  }
+
+  /// The file that has changed last, if that was after `date`; by the time that no program can set.
+  func changed(since date: Date) -> BytePath? {
+    let changes = paths.lazy.compactMap { path -> (path: BytePath, time: FileTime)? in
+      var status = stat()
+      return stat(path.cString, &status) == 0 ? (path, FileTime(status, .change)) : nil
+    }
+    let newest = changes.max { $0.time < $1.time }
+    return newest.flatMap { $0.time.mayBeAfter(date) ? $0.path : nil }
   }
 
   /// The SHA-256 of the names and contents; throws `InputError`, or `CancellationError` once cancelled.

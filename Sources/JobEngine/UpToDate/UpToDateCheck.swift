@@ -42,18 +42,20 @@ package struct UpToDateCheck: Sendable {
     var recorded: @Sendable () -> [String: String]?
   }
 
-  /// Creates a check; nil for a job that neither creates nor reads paths.
+  /// Creates a check; nil for a job that neither creates nor reads paths, and for a service, which always starts.
   init?(
-    _ job: Job, attempt: Int, mustExecute: Bool = false, isForced: Bool = false, wanted: WantedValues? = nil,
+    _ job: Job, mustExecute: Bool = false, isForced: Bool = false, wanted: WantedValues? = nil,
     hashes: FileHashes,
     earlier: @escaping @Sendable () -> EarlierAttempt?
   ) {
-    guard case .shell(let work) = job.work, !(job.creates.isEmpty && job.inputs.isEmpty) else { return nil }
+    guard case .shell(let work) = job.work, work.service == nil, !(job.creates.isEmpty && job.inputs.isEmpty) else {
+      return nil
+    }
     creates = job.creates.map { BytePath($0) }
     inputs = job.inputs.map { BytePath($0) }
     directory = work.directory.map { BytePath($0) }
-    self.mustExecute = attempt > 1 || mustExecute
-    self.isForced = isForced && !self.mustExecute
+    self.mustExecute = mustExecute
+    self.isForced = isForced && !mustExecute
     self.wanted = wanted
     self.hashes = hashes
     self.earlier = earlier
@@ -88,8 +90,11 @@ package struct UpToDateCheck: Sendable {
     switch earlier() {
     case .unfinished: return (false, "the last attempt did not succeed")
     case .changed where hash != nil: return (false, "the job has changed since its last success")
-    case .succeeded(let last?) where hash != nil:
-      return last == hash ? (true, "the inputs have not changed") : (false, "the inputs have changed")
+    case .succeeded(let last?, let time) where hash != nil:
+      guard last != hash else { return (true, "the inputs have not changed") }
+      // A file that was removed, or has its old time, can't be told.
+      let changed = time.flatMap { time in files?.changed(since: time) }
+      return (false, changed.map { "\(short($0)) has changed" } ?? "the inputs have changed")
     case .succeeded, .changed, nil: break
     }
     guard let files else { return (true, "\(short(creates[0])) exists") }
@@ -120,10 +125,11 @@ package struct UpToDateCheck: Sendable {
 extension UpToDateCheck {
   /// The check as a part of its job's operation.
   ///
-  /// Before the program starts, `hashed` is called with the hash of the inputs, and `kept` with the values of a job
-  /// that is up to date.
+  /// Before the program starts, `hashed` is called with the hash of the inputs, `caused` with the reason why there is
+  /// something to do, and `kept` with the values of a job that is up to date.
   func operationCheck(
-    hashed: @escaping @Sendable (String) -> Void, kept: @escaping @Sendable ([String: String]) -> Void
+    hashed: @escaping @Sendable (String) -> Void, caused: @escaping @Sendable (String) -> Void,
+    kept: @escaping @Sendable ([String: String]) -> Void
   ) -> OutputCheck {
     OutputCheck(
       begin: { isCancelled in
@@ -131,20 +137,31 @@ extension UpToDateCheck {
           return OutputCheck.Answer(isUpToDate: false, note: nil)
         }
         if let hash = verdict.inputsHash { hashed(hash) }
+        if !verdict.isUpToDate, let reason = verdict.reason { caused(reason) }
         if !verdict.values.isEmpty { kept(verdict.values) }
         return OutputCheck.Answer(isUpToDate: verdict.isUpToDate, note: verdict.note)
       }, end: { missingNote })
   }
 
-  /// The jobs of a graph that a run would find up to date if it began now, each with the reason.
+  /// The decisions of a run that would begin now.
+  package struct Forecast: Sendable {
+    /// The jobs that are up to date, each with the reason.
+    package var upToDate: [JobID: String] = [:]
+    /// Why others are executed, where a check says so.
+    package var executed: [JobID: String] = [:]
+
+    package init() {}
+  }
+
+  /// Checks the jobs of a graph as a run would that began now.
   ///
-  /// `restored` jobs are not executed either. The paths that an executed job creates count as changed. Its other
-  /// changes are unknown, as the reason of a later job with inputs states.
-  package static func upToDate(
+  /// `restored` jobs are not executed. The paths that an executed job creates count as changed. Its other changes are
+  /// unknown, as the reason of a later job with inputs states.
+  package static func forecast(
     in graph: JobGraph, restored: Set<JobID> = [], earlier: @escaping @Sendable (JobID) -> EarlierAttempt?,
     values: @escaping @Sendable (JobID) -> [String: String]? = { _ in nil }
-  ) -> [JobID: String] {
-    var found: [JobID: String] = [:]
+  ) -> Forecast {
+    var forecast = Forecast()
     /// A job that is executed before each, by its index.
     var before = [JobID?](repeating: nil, count: graph.jobs.count)
     var changed = ChangedPaths()
@@ -152,29 +169,31 @@ extension UpToDateCheck {
     let read = graph.readValues
     for index in DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order {
       let (id, job) = (JobID(index), graph.jobs[index])
-      func isExecuted(_ id: JobID) -> Bool { found[id] == nil && !restored.contains(id) }
+      func isExecuted(_ id: JobID) -> Bool { forecast.upToDate[id] == nil && !restored.contains(id) }
       before[index] =
         job.needs.first { isExecuted($0.job) }?.job ?? job.needs.lazy.compactMap { before[$0.job.index] }.first
       if restored.contains(id) { continue }
       let wanted = read[id].map { WantedValues(names: $0) { values(id) } }
-      guard let check = UpToDateCheck(job, attempt: 1, wanted: wanted, hashes: hashes, earlier: { earlier(id) }),
-        !check.inputs.contains(where: changed.reaches), let verdict = try? check.verdict(isCancelled: { false }),
-        verdict.isUpToDate
-      else {
+      let check = UpToDateCheck(job, wanted: wanted, hashes: hashes, earlier: { earlier(id) })
+      let made = check?.inputs.first(where: changed.reaches)
+      let verdict = made == nil ? try? check?.verdict(isCancelled: { false }) : nil
+      guard let verdict, verdict.isUpToDate else {
+        forecast.executed[id] =
+          made.flatMap { made in check.map { "\($0.short(made)) will have changed" } } ?? verdict?.reason
         for path in job.creates.lazy.map({ BytePath($0) }) {
           changed.add(path, isFolder: FileSearch.kind(of: path, followsLink: true) ?? S_IFDIR == S_IFDIR)
         }
         continue
       }
       let doubt = job.inputs.isEmpty ? nil : before[index].map { "unless \(graph[$0].name) changes that" }
-      found[id] = [verdict.reason, doubt].compactMap(\.self).joined(separator: ", ")
+      forecast.upToDate[id] = [verdict.reason, doubt].compactMap(\.self).joined(separator: ", ")
     }
-    return found
+    return forecast
   }
 
   /// The current hash of a job's inputs, as in `JobFact.inputsHashed`; nil without inputs or if one can't be read.
   package static func inputsHash(of job: Job) -> String? {
-    let check = UpToDateCheck(job, attempt: 2, hashes: FileHashes(), earlier: { nil })
+    let check = UpToDateCheck(job, mustExecute: true, hashes: FileHashes(), earlier: { nil })
     return try? check?.verdict(isCancelled: { false }).inputsHash
   }
 }

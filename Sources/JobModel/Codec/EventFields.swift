@@ -115,6 +115,11 @@ extension Job {
     condition = try fields.text(ifAny: "if").map { JobCondition($0) }
     approval = try fields.text(ifAny: "approve")
     finally = try fields.word(ifAny: "finally")
+    switch try fields.text(ifAny: "start") {
+    case nil: break
+    case "manual": isManual = true
+    case let word?: throw fields.unknown("start", word)
+    }
     usual = try fields.object(ifAny: "usual").map { fields throws(JSONFault) in try UsualTime(fields) }
   }
 }
@@ -233,20 +238,40 @@ extension ShellWork.Command {
   }
 }
 
+extension Service.Probe {
+  /// Nil without a field of a probe.
+  fileprivate init?(_ fields: JSONFields) throws(JSONFault) {
+    if let url = try fields.text(ifAny: "url") {
+      self = .url(url)
+    } else if let port = try fields.whole(ifAny: "port", in: 0...UInt16.max) {
+      self = .port(host: try fields.text("host"), port)
+    } else if fields.has("command") {
+      self = .command(try ShellWork.Command(fields))
+    } else if let pattern = try fields.text(ifAny: "output") {
+      self = .output(pattern)
+    } else if try fields.flag(ifAny: "notify") == true {
+      self = .notification
+    } else {
+      return nil
+    }
+  }
+}
+
 extension Service {
   fileprivate init(_ fields: JSONFields) throws(JSONFault) {
-    let probe: Probe?
-    if let url = try fields.text(ifAny: "url") {
-      probe = .url(url)
-    } else if let port = try fields.whole(ifAny: "port", in: 0...UInt16.max) {
-      probe = .port(host: try fields.text("host"), port)
-    } else if fields.has("command") {
-      probe = .command(try ShellWork.Command(fields))
-    } else {
-      probe = try fields.text(ifAny: "output").map { .output($0) }
-    }
     self.init(
-      probe: probe, interval: try fields.duration("every"), limit: try fields.duration("timeout"),
-      restart: try fields.word("restart"))
+      probe: try Probe(fields), interval: try fields.duration("every"), limit: try fields.duration("timeout"),
+      restart: try fields.word("restart"),
+      alive: try fields.object(ifAny: "alive").map { fields throws(JSONFault) in try Liveness(fields) })
+  }
+}
+
+extension Service.Liveness {
+  fileprivate init(_ fields: JSONFields) throws(JSONFault) {
+    guard let probe = try Service.Probe(fields) else { throw JSONFault("'alive' says nothing to probe") }
+    self.init(probe)
+    interval = try fields.duration("every")
+    limit = try fields.duration("timeout")
+    failures = try fields.count("failures")
   }
 }

@@ -80,6 +80,8 @@ package struct EventReader: Sendable {
       let id = try job(fields)
       return .jobLaunched(id, pid: try fields.required("pid", fields.whole(ifAny: "pid", in: 0...Int32.max)))
     case .jobRestored: return .jobRestored(try job(fields), try EarlierSuccess(fields))
+    case .jobCaused:
+      return .jobCaused(try job(fields), attempt: try fields.count("attempt"), try fields.text("cause"))
     case .inputsHashed: return .inputsHashed(try job(fields), try fields.text("hash"))
     case .jobOutputs:
       return .jobOutputs(try job(fields), try fields.required("values", fields.textMap(ifAny: "values")))
@@ -97,6 +99,7 @@ package struct EventReader: Sendable {
     case .arrivalsEnded: return .arrivalsEnded
     case .priorityChanged: return .priorityChanged(try job(fields), try fields.word("priority"))
     case .drainChanged: return .drainChanged(try fields.flag("draining"))
+    case .watchChanged: return .watchChanged(try fields.flag("watching"), fault: try fields.text(ifAny: "fault"))
     case .stopRequested: return .stopRequested(try fields.word("level"), by: try fields.word("by"))
     case .runFinished: return .runFinished(try RunSummary(fields))
     }
@@ -179,6 +182,7 @@ package struct EventReader: Sendable {
       case "condition": return .skipped(because: .condition)
       case "outcome": return .skipped(because: .outcome)
       case "unneeded": return .skipped(because: .unneeded)
+      case "manual": return .skipped(because: .manual)
       case let cause?: throw fields.unknown("for", cause)
       }
     default: throw fields.unknown("state", word)

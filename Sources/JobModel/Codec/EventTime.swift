@@ -11,7 +11,7 @@ extension Date {
   fileprivate var milliseconds: Double { (timeIntervalSinceReferenceDate * 1000).rounded() }
 
   /// UTC in ISO 8601 with milliseconds: `2026-01-01T00:00:00.250Z`.
-  var eventText: String {
+  package var eventText: String {
     let seconds = (milliseconds / 1000).rounded(.down)
     let rest = String(1000 + Int(clamping: milliseconds - seconds * 1000)).dropFirst()
     let text = Date.ISO8601FormatStyle().format(Date(timeIntervalSinceReferenceDate: seconds))

@@ -30,6 +30,27 @@ package struct EventWriter: Sendable {
     }
   }
 
+  /// A job as an object with the fields of `job_added`.
+  package struct JobObject: JSONValue {
+    fileprivate let id: JobID
+    fileprivate let job: Job
+    fileprivate let writer: EventWriter
+
+    package func append(to bytes: inout [UInt8]) {
+      bytes.append("{")
+      bytes.append(field: "job", job.name)
+      writer.append(id, job.stated, to: &bytes)
+      writer.appendLater(job.stated, to: &bytes)
+      bytes.append("}")
+    }
+  }
+
+  package static func objects(of jobs: [Job]) -> [JobObject] {
+    var writer = EventWriter()
+    for job in jobs { writer.names.append(job.name) }
+    return jobs.enumerated().map { JobObject(id: JobID($0), job: $1, writer: writer) }
+  }
+
   private mutating func release(to bytes: inout [UInt8]) {
     guard !held.isEmpty else { return }
     for event in held { write(event, to: &bytes) }
@@ -66,6 +87,9 @@ package struct EventWriter: Sendable {
       bytes.append(field: "run", success.run)
       bytes.append(field: "at", success.at.eventText)
       bytes.append(field: "took", success.took)
+    case .jobCaused(_, let attempt, let text):
+      bytes.append(field: "attempt", attempt)
+      bytes.append(field: "cause", text)
     case .inputsHashed(_, let hash): bytes.append(field: "hash", hash)
     case .jobOutputs(_, let values): bytes.append(field: "values", values)
     case .jobPlaced(_, let place):
@@ -96,6 +120,9 @@ package struct EventWriter: Sendable {
     case .arrivalsEnded: break
     case .priorityChanged(_, let priority): bytes.append(field: "priority", priority.rawValue)
     case .drainChanged(let isDraining): bytes.append(field: "draining", isDraining)
+    case .watchChanged(let isOn, let fault):
+      bytes.append(field: "watching", isOn)
+      bytes.append(field: "fault", fault)
     case .stopRequested(let level, let canceller):
       bytes.append(field: "level", level.rawValue)
       bytes.append(field: "by", canceller.rawValue)
@@ -127,7 +154,7 @@ package struct EventWriter: Sendable {
     bytes.append(field: "by_program", summary.cancelledByProgram == 0 ? nil : summary.cancelledByProgram)
   }
 
-  private func append(_ id: JobID, _ job: Job, to bytes: inout [UInt8]) {
+  fileprivate func append(_ id: JobID, _ job: Job, to bytes: inout [UInt8]) {
     bytes.append(field: "kind", job.work.kind)
     bytes.append(field: "needs", job.needs.map { NamedNeed($0, of: id, names) })
     switch job.work {
@@ -159,7 +186,7 @@ package struct EventWriter: Sendable {
   }
 
   /// The newest fields of `job_added`, which follow `id`.
-  private func appendLater(_ job: Job, to bytes: inout [UInt8]) {
+  fileprivate func appendLater(_ job: Job, to bytes: inout [UInt8]) {
     bytes.append(field: "parent_id", job.parent.flatMap(names.number))
     bytes.append(field: "description", job.description)
     switch job.work {
@@ -200,6 +227,7 @@ package struct EventWriter: Sendable {
     bytes.append(field: "if", job.condition?.text)
     bytes.append(field: "approve", job.approval)
     bytes.append(field: "finally", job.finally?.rawValue)
+    bytes.append(field: "start", job.isManual ? "manual" : nil)
     guard let usual = job.usual else { return }
     bytes.append(object: "usual") { bytes in
       bytes.append(field: "p50", usual.median)
@@ -250,6 +278,7 @@ package struct EventWriter: Sendable {
     case .skipped(.condition): bytes.append(field: "for", "condition")
     case .skipped(.outcome): bytes.append(field: "for", "outcome")
     case .skipped(.unneeded): bytes.append(field: "for", "unneeded")
+    case .skipped(.manual): bytes.append(field: "for", "manual")
     }
   }
 
@@ -272,9 +301,9 @@ package struct EventWriter: Sendable {
   private static func slots(_ number: Int) -> Int? { number == Run.unlimited ? nil : number }
 }
 
-extension Service {
+extension Service.Probe {
   fileprivate func append(to bytes: inout [UInt8]) {
-    switch probe {
+    switch self {
     case .url(let url): bytes.append(field: "url", url.maskedURL)
     case .port(let host, let port):
       bytes.append(field: "host", host)
@@ -282,11 +311,24 @@ extension Service {
     case .command(.script(let text)): bytes.append(field: "command", text)
     case .command(.argv(let words)): bytes.append(field: "command", words)
     case .output(let pattern): bytes.append(field: "output", pattern)
-    case nil: break
+    case .notification: bytes.append(field: "notify", true)
     }
+  }
+}
+
+extension Service {
+  fileprivate func append(to bytes: inout [UInt8]) {
+    probe?.append(to: &bytes)
     bytes.append(field: "every", interval)
     bytes.append(field: "timeout", limit)
     bytes.append(field: "restart", restart.rawValue)
+    guard let alive else { return }
+    bytes.append(object: "alive") { bytes in
+      alive.probe.append(to: &bytes)
+      bytes.append(field: "every", alive.interval)
+      bytes.append(field: "timeout", alive.limit)
+      bytes.append(field: "failures", alive.failures)
+    }
   }
 }
 

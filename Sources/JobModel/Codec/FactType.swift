@@ -5,6 +5,7 @@ enum FactType: String {
   case jobState = "job_state"
   case jobLaunched = "job_launched"
   case jobRestored = "job_restored"
+  case jobCaused = "job_caused"
   case inputsHashed = "inputs_hashed"
   case jobOutputs = "job_outputs"
   case jobPlaced = "job_placed"
@@ -18,6 +19,7 @@ enum FactType: String {
   case arrivalsEnded = "arrivals_ended"
   case priorityChanged = "priority_changed"
   case drainChanged = "drain_changed"
+  case watchChanged = "watch_changed"
   case stopRequested = "stop_requested"
   case runFinished = "run_finished"
 }
@@ -30,6 +32,7 @@ extension JobFact {
     case .jobState: .jobState
     case .jobLaunched: .jobLaunched
     case .jobRestored: .jobRestored
+    case .jobCaused: .jobCaused
     case .inputsHashed: .inputsHashed
     case .jobOutputs: .jobOutputs
     case .jobPlaced: .jobPlaced
@@ -43,6 +46,7 @@ extension JobFact {
     case .arrivalsEnded: .arrivalsEnded
     case .priorityChanged: .priorityChanged
     case .drainChanged: .drainChanged
+    case .watchChanged: .watchChanged
     case .stopRequested: .stopRequested
     case .runFinished: .runFinished
     }

@@ -28,6 +28,8 @@ package enum JobFact: Sendable, Equatable {
   case jobLaunched(JobID, pid: Int32)
   /// The job succeeded in an earlier run and is not executed; `jobState(.succeeded(upToDate: true))` follows.
   case jobRestored(JobID, EarlierSuccess)
+  /// Why the attempt with this number is made, as in `src/main.c has changed`; before the attempt begins.
+  case jobCaused(JobID, attempt: Int, String)
   /// The hash of an attempt's inputs, taken before the attempt begins; only for jobs with `inputs`.
   case inputsHashed(JobID, String)
   /// The values that its newest attempt wrote to `$OPDASH_OUTPUT`.
@@ -51,6 +53,9 @@ package enum JobFact: Sendable, Equatable {
   case priorityChanged(JobID, JobPriority)
   /// While draining, nothing new starts.
   case drainChanged(Bool)
+  /// While inputs are watched, jobs whose inputs change are executed again, and the run does not end by itself; `fault`
+  /// says why they can't be watched.
+  case watchChanged(Bool, fault: String?)
   case stopRequested(StopLevel, by: JobState.Canceller)
   case runFinished(RunSummary)
 }
@@ -60,10 +65,12 @@ extension JobFact {
   package var job: JobID? {
     switch self {
     case .jobAdded(let id, _), .jobState(let id, _, _, _), .jobLaunched(let id, _), .jobRestored(let id, _),
-      .inputsHashed(let id, _), .jobOutputs(let id, _), .jobPlaced(let id, _), .jobProgress(let id, _),
+      .jobCaused(let id, _, _), .inputsHashed(let id, _), .jobOutputs(let id, _), .jobPlaced(let id, _),
+      .jobProgress(let id, _),
       .jobLog(let id, _, _), .cancelRequested(let id, _, _), .priorityChanged(let id, _):
       id
     case .runStarted, .programLog, .slotsChanged, .poolChanged, .clusterChanged, .arrivalsEnded, .drainChanged,
+      .watchChanged,
       .stopRequested, .runFinished:
       nil
     }

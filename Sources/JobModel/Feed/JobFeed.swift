@@ -54,7 +54,8 @@ package enum JobCommand: Sendable, Equatable {
   case kill([JobID])
   case pause([JobID])
   case resume([JobID])
-  /// Starts new attempts of ended jobs; `withDependents` also resets the jobs that they caused to be skipped or cancelled.
+  /// Starts new attempts of ended jobs, and of services in place of the attempts in progress; `withDependents` also
+  /// resets the jobs that they caused to be skipped or cancelled, and restarts the services' users.
   case retry([JobID], withDependents: Bool)
   case setPriority([JobID], JobPriority)
   case setSlots(Int)
@@ -67,9 +68,30 @@ package enum JobCommand: Sendable, Equatable {
   /// Lets jobs start that wait for a person.
   case approve([JobID])
   case setDraining(Bool)
+  /// Executes jobs again when files that they read change, or no longer.
+  case setWatching(Bool)
+  /// Executes jobs again because files that they read have changed, with all that needs them; each with one of the files.
+  case inputsChanged([JobID: InputChange])
+  /// Holds a replay, or resumes it.
+  case holdReplay(Bool)
+  /// Moves a replay on to the next failure of a job.
+  case skipToFailure
   case stop(StopLevel, by: JobState.Canceller)
   /// Ends the run once no job executes; `signal` is the one that ended it, if any.
   case finish(signal: Int32?)
+}
+
+/// A change of a file that a job reads.
+package struct InputChange: Sendable, Equatable {
+  /// In words for a person.
+  package var path: String
+  /// Whether the newest attempt of the job may have made it: it happened while that executed.
+  package var mayBeOwn: Bool
+
+  package init(path: String, mayBeOwn: Bool = false) {
+    self.path = path
+    self.mayBeOwn = mayBeOwn
+  }
 }
 
 extension Run {

@@ -4,7 +4,7 @@ import Foundation
 
 /// A recorded run that is played again: its events are delivered at their instants, or `speed` times as fast.
 ///
-/// Of the commands only `stop` and `finish` have an effect: they end the run where it is. A recording without an end, as a
+/// Of the commands that change a run only `stop` and `finish` have an effect: they end it where it is. A recording without an end, as a
 /// killed writer leaves it, gets one after its last event. A feed that holds the end states neither before a command does:
 /// a dashboard stays open until a person leaves it.
 package final class RecordedFeed: JobFeed {
@@ -14,6 +14,8 @@ package final class RecordedFeed: JobFeed {
     var chunk: [JobEvent] = []
     var next = 0
     var began: Duration?
+    /// Where the recording is held, if it is.
+    var heldAt: Duration?
     var timer: (any OperationTimer)?
     var mailboxes: [Int: Mailbox<JobEvent>] = [:]
     var nextMailbox = 0
@@ -69,6 +71,7 @@ package final class RecordedFeed: JobFeed {
   private func position(_ state: inout State) -> Duration {
     guard let began = state.began else { return .zero }
     let isOver = state.run.summary != nil || state.isAtEnd
+    if let heldAt = state.heldAt, !isOver { return max(state.run.time, heldAt) }
     return isOver ? state.run.time : max(state.run.time, (clock.now - began) * speed)
   }
 
@@ -91,11 +94,57 @@ package final class RecordedFeed: JobFeed {
     switch command {
     case .finish(let signal): queue.async { self.end(signal: signal) }
     case .stop: queue.async { self.end(signal: nil) }
+    case .holdReplay(let isHeld): queue.async { self.hold(isHeld) }
+    case .skipToFailure: queue.async { self.skipToFailure() }
     default: break
     }
   }
 
   // MARK: On the queue
+
+  private func hold(_ isHeld: Bool) {
+    let goesOn = state.withLock { state -> Bool in
+      guard isHeld != (state.heldAt != nil) else { return false }
+      let now = position(&state)
+      state.heldAt = isHeld ? now : nil
+      move(&state, to: now)
+      return !isHeld
+    }
+    if goesOn { play() }
+  }
+
+  /// Continues from an instant of the recording.
+  private func move(_ state: inout State, to time: Duration) {
+    if state.began != nil { state.began = clock.now - time / speed }
+    if state.heldAt != nil { state.heldAt = time }
+    state.timer?.cancel()
+    state.timer = nil
+  }
+
+  /// Plays what precedes the next failure at once, and the failure.
+  private func skipToFailure() {
+    while true {
+      let (isFound, hasMore) = state.withLock { state -> (Bool, Bool) in
+        guard state.began != nil, state.run.summary == nil, !state.isAtEnd else { return (false, false) }
+        let next = state.chunk[state.next...].first { event in
+          if case .jobState(_, .failed, _, _) = event.fact { true } else { false }
+        }
+        // A failure of now is delivered already.
+        if let next {
+          move(&state, to: next.time)
+        } else if let last = state.chunk.last {
+          move(&state, to: last.time)
+        }
+        return (next != nil, next == nil)
+      }
+      guard isFound || hasMore else { return }
+      let before = state.withLock { ($0.chunk.first?.seq, $0.isAtEnd) }
+      play()
+      let after = state.withLock { ($0.chunk.first?.seq, $0.isAtEnd) }
+      // The record ended without another failure.
+      if isFound || before.0 == after.0 || after.1 { return }
+    }
+  }
 
   /// Delivers the events that are due and sets the timer for the next.
   private func play() {
@@ -114,7 +163,9 @@ package final class RecordedFeed: JobFeed {
         deliver(state.chunk[first..<state.next], &state)
         if state.isAtEnd { return false }
         guard state.next < state.chunk.count, state.run.summary == nil else { return state.run.summary == nil }
+        guard state.heldAt == nil else { return false }
         let wait = max(Self.interval, (state.chunk[state.next].time - now) / speed)
+        state.timer?.cancel()
         state.timer = clock.schedule(after: wait, on: queue) { [weak self] in self?.play() }
         return false
       }

@@ -40,13 +40,15 @@ package struct Job: Sendable, Equatable {
   package var finally: FinalCondition?
   /// The values of other jobs in its texts.
   package var outputs: [OutputReference]
+  /// Whether it starts only when a person asks for it.
+  package var isManual: Bool
 
   package init(
     name: String, work: JobWork, needs: [JobNeed] = [], priority: JobPriority = .normal, uses: [String: Int] = [:],
     timeout: Duration? = nil, retry: RetryPolicy = .never, allowFailure: Bool = false, description: String? = nil,
     parent: JobID? = nil, creates: [String] = [], inputs: [String] = [], usual: UsualTime? = nil,
     matrix: String? = nil, condition: JobCondition? = nil, approval: String? = nil, finally: FinalCondition? = nil,
-    outputs: [OutputReference] = []
+    outputs: [OutputReference] = [], isManual: Bool = false
   ) {
     self.name = name
     self.work = work
@@ -66,6 +68,7 @@ package struct Job: Sendable, Equatable {
     self.approval = approval
     self.finally = finally
     self.outputs = outputs
+    self.isManual = isManual
   }
 
   /// Whether it executes in a slot of its own, as services, cluster jobs and parts of other jobs don't.

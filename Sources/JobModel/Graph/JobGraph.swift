@@ -19,6 +19,8 @@ package struct JobGraph: Sendable, Equatable {
   package var jobs: [Job]
   package var slots: Int?
   package var onFailure: Failure
+  /// How many jobs must have failed before `onFailure` takes effect.
+  package var failureLimit = 1
   package var schedule: Schedule
   package var pools: [String: Int]
   /// The limit of the whole run.
@@ -27,13 +29,17 @@ package struct JobGraph: Sendable, Equatable {
   package var secrets: Set<String>
   /// The nodes held for the whole run, whose cluster jobs are its steps; nil where each is a cluster job of its own.
   package var allocation: ClusterRequest?
+  /// Whether services stay up when no job needs them any more, until a person ends the run.
+  package var keepsServices: Bool
+  /// How changes of inputs are noticed.
+  package var watch = WatchRules()
   /// The absolute paths of the files that the job file includes, and of those with its variables.
   package var includedFiles: [String] = []
 
   package init(
     name: String, jobs: [Job] = [], slots: Int? = nil, onFailure: Failure = .keepGoing,
     schedule: Schedule = .criticalPath, pools: [String: Int] = [:], timeout: Duration? = nil, secrets: Set<String> = [],
-    allocation: ClusterRequest? = nil
+    allocation: ClusterRequest? = nil, keepsServices: Bool = false
   ) {
     self.name = name
     self.jobs = jobs
@@ -44,6 +50,13 @@ package struct JobGraph: Sendable, Equatable {
     self.timeout = timeout
     self.secrets = secrets
     self.allocation = allocation
+    self.keepsServices = keepsServices
+  }
+
+  /// Whether its services stay up until a person ends the run: it says so, or has services and nothing else that ends.
+  package var staysUp: Bool {
+    let ending = jobs.lazy.filter { $0.finally == nil && !$0.isManual }
+    return keepsServices || (!ending.isEmpty && ending.allSatisfy { $0.service != nil })
   }
 
   package subscript(id: JobID) -> Job { jobs[id.index] }

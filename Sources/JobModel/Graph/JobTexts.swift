@@ -10,12 +10,10 @@ extension JobWork {
       shell.environment = shell.environment.mapValues(replace)
       shell.shell = shell.shell.map(replace)
       shell.progress = shell.progress.map(replace)
-      switch shell.service?.probe {
-      case .url(let url): shell.service?.probe = .url(replace(url))
-      case .port(let host, let port): shell.service?.probe = .port(host: replace(host), port)
-      case .command(let command): shell.service?.probe = .command(command.mapTexts(replace))
-      case .output(let pattern): shell.service?.probe = .output(replace(pattern))
-      case nil: break
+      if var service = shell.service {
+        service.probe = service.probe?.mapTexts(replace)
+        if let alive = service.alive { service.alive?.probe = alive.probe.mapTexts(replace) }
+        shell.service = service
       }
       return .shell(shell)
     case .download(var download):
@@ -30,6 +28,18 @@ extension JobWork {
       upload.headers = upload.headers.mapValues(replace)
       return .upload(upload)
     case .simulate, .operation: return self
+    }
+  }
+}
+
+extension Service.Probe {
+  fileprivate func mapTexts(_ replace: (String) -> String) -> Self {
+    switch self {
+    case .url(let url): .url(replace(url))
+    case .port(let host, let port): .port(host: replace(host), port)
+    case .command(let command): .command(command.mapTexts(replace))
+    case .output(let pattern): .output(replace(pattern))
+    case .notification: .notification
     }
   }
 }
@@ -127,6 +137,8 @@ extension JobFact {
       line.text = mask.masked(line.text)
       return .programLog(line)
     case .clusterChanged(let fault): return .clusterChanged(fault: fault.map(mask.masked))
+    case .jobCaused(let id, let attempt, let text): return .jobCaused(id, attempt: attempt, mask.masked(text))
+    case .watchChanged(let isOn, let fault): return .watchChanged(isOn, fault: fault.map(mask.masked))
     // Names are masked in the graph, and a value that holds a secret is not taken from a job.
     case .runStarted, .jobLaunched, .jobLog, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .jobProgress,
       .cancelRequested, .slotsChanged, .poolChanged, .arrivalsEnded, .priorityChanged, .drainChanged, .stopRequested,

@@ -26,6 +26,15 @@ package struct OperationWork: Sendable, Equatable {
 
   package var kind: String { visibility == .whole ? "operation" : "foreign" }
 
+  /// How much of its course the queue can see, in a few words.
+  package var tracking: String {
+    switch visibility {
+    case .whole: "tracked whole"
+    case .wrapped: "tracked: start and end only"
+    case .end: "tracked: end only"
+    }
+  }
+
   /// The visibility as a sentence.
   package var note: String {
     switch visibility {

@@ -19,6 +19,8 @@ package struct JobRecord: Sendable, Equatable {
   package internal(set) var children: [JobID] = []
   /// Where it was done, if in an earlier run.
   package internal(set) var restored: EarlierSuccess?
+  /// Why its newest attempt was made, if that is stated, or why the next one will be.
+  package internal(set) var cause: Cause?
   /// The hash of what its newest attempt reads.
   package internal(set) var inputsHash: String?
   /// The values that its newest attempt wrote for other jobs.
@@ -57,6 +59,18 @@ package struct JobRecord: Sendable, Equatable {
     package var pausedFor: Duration = .zero
   }
 
+  /// Why an attempt is made.
+  package struct Cause: Sendable, Equatable {
+    package var attempt: Int
+    /// As in `src/main.c has changed`.
+    package var text: String
+
+    package init(attempt: Int, text: String) {
+      self.attempt = attempt
+      self.text = text
+    }
+  }
+
   package struct Cancelling: Sendable, Equatable {
     package var by: JobState.Canceller
     package var isKill: Bool
@@ -64,6 +78,12 @@ package struct JobRecord: Sendable, Equatable {
   }
 
   package var attempt: Attempt? { attempts.last }
+
+  /// Why the newest attempt was made or, if it is to be followed by another, why that will be; nil if nothing states it.
+  package var reason: String? {
+    guard let cause, cause.attempt >= (attempt?.number ?? 0) else { return nil }
+    return cause.text
+  }
 
   /// The execution time of the newest attempt, without pauses; nil before the first.
   package func elapsed(at now: Duration) -> Duration? {

@@ -35,6 +35,8 @@ package enum JobState: Sendable, Equatable {
     case outcome
     /// The job is a service, and all jobs that need it have ended.
     case unneeded
+    /// The job starts only when a person asks for it.
+    case manual
   }
 
   package enum Canceller: String, Sendable {
@@ -47,6 +49,8 @@ package enum JobState: Sendable, Equatable {
     case timeout
     /// The job is a service, and no job needs it any more.
     case unneeded
+    /// Another attempt follows at once: a person has asked for it, or a file that the job reads has changed.
+    case restart
   }
 
   /// Whether the job has ended; only a retry changes the state again.

@@ -5,6 +5,10 @@ package struct Run: Sendable, Equatable {
   /// The sizes of the pools.
   package private(set) var pools: [String: Int] = [:]
   package private(set) var isDraining = false
+  /// Whether jobs are executed again when files that they read change.
+  package private(set) var isWatching = false
+  /// Why inputs can't be watched, if that was asked for.
+  package private(set) var watchFault: String?
   /// Whether jobs may be added yet.
   package private(set) var isOpen = false
   package private(set) var stopping: Stopping?
@@ -103,8 +107,11 @@ package struct Run: Sendable, Equatable {
     jobs.firstIndex { $0.job.name == name }.map { JobID($0) }
   }
 
+  /// Whether every job has ended, and none is executed again without a person.
+  package var isComplete: Bool { hasEnded && !isWatching }
+
   /// Whether every job has ended.
-  package var isComplete: Bool {
+  package var hasEnded: Bool {
     start != nil && !isOpen && jobs.count >= (start?.jobs ?? 0) && counts.done == jobs.count
   }
 
@@ -183,6 +190,8 @@ package struct Run: Sendable, Equatable {
       jobs[id.index].launch(pid)
     case .jobRestored(let id, let success):
       jobs[id.index].restored = success
+    case .jobCaused(let id, let attempt, let text):
+      jobs[id.index].cause = .init(attempt: attempt, text: text)
     case .inputsHashed(let id, let hash):
       jobs[id.index].inputsHash = hash
     case .jobOutputs(let id, let values):
@@ -209,6 +218,9 @@ package struct Run: Sendable, Equatable {
       jobs[id.index].job.priority = priority
     case .drainChanged(let draining):
       isDraining = draining
+    case .watchChanged(let isOn, let fault):
+      isWatching = isOn
+      watchFault = fault
     case .stopRequested(let level, let canceller):
       stopping = Stopping(level: level, by: canceller, at: event.time)
     case .runFinished(let summary):

@@ -21,6 +21,7 @@ extension JobState.Canceller {
     case .program: "by the program"
     case .timeout: "by the time limit of the run"
     case .unneeded: "because no job needs it any more"
+    case .restart: "to be started again"
     }
   }
 }
@@ -60,6 +61,7 @@ extension JobState.SkipCause {
     case .condition:
       return "its condition is false" + (run.jobs[id.index].job.condition.map { ": \($0.text)" } ?? "")
     case .unneeded: return "no job needs it any more"
+    case .manual: return "a person starts it"
     case .outcome:
       switch run.jobs[id.index].job.finally {
       case .ok: return "not every job succeeded"
@@ -108,7 +110,13 @@ extension StateClass {
 
 extension JobRecord {
   /// `, after 2 tries`; empty for a job that was tried once or not at all.
-  package var tries: String { Format.after(tries: attempt?.number ?? 0) }
+  ///
+  /// A change of its inputs begins a new count.
+  package var tries: String {
+    guard let number = attempt?.number else { return "" }
+    let first = cause.map { $0.attempt <= number ? $0.attempt : 1 } ?? 1
+    return Format.after(tries: number - first + 1)
+  }
 
   /// When SIGKILL follows the stop signal; nil where no stop signal was sent or the job has no grace.
   package var killTime: Duration? {

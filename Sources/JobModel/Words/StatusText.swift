@@ -22,11 +22,11 @@ package struct StatusText: Equatable, Sendable {
       self.init(Self.ready(wanted, run, run.question(of: id), isSubmitted: record.place != nil))
     case .executing, .serving, .paused(started: true):
       if let cancelling = record.cancelling {
-        self.init(Self.stopping(record, cancelling, now: now))
+        self.init(Self.stopping(record, cancelling, now: now), cancelling.by == .restart ? record.because : "")
       } else if record.state == .serving {
-        self.init("serving", record.attempt.map { $0.number > 1 ? ", try \($0.number)" : "" } ?? "")
+        self.init("serving", record.start)
       } else if record.job.service != nil, record.state == .executing {
-        self.init("starting", record.attempt.map { $0.number > 1 ? ", try \($0.number)" : "" } ?? "")
+        self.init("starting", record.start)
       } else if record.state == .executing {
         let slower = record.excess(at: now).flatMap { UsualText.slower($0) }
         let parts = [slower].compactMap(\.self) + ProgressText.parts(record)
@@ -48,6 +48,8 @@ package struct StatusText: Equatable, Sendable {
       self.init(failure.reason, record.tries + (allowed ? ", allowed to fail" : ""))
     case .cancelled(let canceller):
       self.init("cancelled", Self.reason(canceller, record, run))
+    case .skipped(.manual):
+      self.init("not started", ", a person starts it")
     case .skipped(let cause):
       self.init("skipped", ", \(cause.phrase(id, in: run))")
     }
@@ -55,7 +57,8 @@ package struct StatusText: Equatable, Sendable {
 
   private static func stopping(_ record: JobRecord, _ cancelling: JobRecord.Cancelling, now: Duration) -> String {
     if cancelling.isKill { return "stopping, SIGKILL was sent" }
-    return record.killTime.map { "stopping, killed in \(Format.countdown($0 - now))" } ?? "stopping"
+    let word = cancelling.by == .restart ? "restarting" : "stopping"
+    return record.killTime.map { "\(word), killed in \(Format.countdown($0 - now))" } ?? word
   }
 
   private static func ready(
@@ -93,6 +96,16 @@ package struct StatusText: Equatable, Sendable {
   }
 }
 
+extension JobRecord {
+  /// Why the newest attempt of a service was made or, without a known cause, its number if it is not the first.
+  fileprivate var start: String {
+    because.isEmpty ? attempt.map { $0.number > 1 ? ", try \($0.number)" : "" } ?? "" : because
+  }
+
+  /// `, src/main.c has changed`; empty without a known cause.
+  fileprivate var because: String { reason.map { ", \($0)" } ?? "" }
+}
+
 /// The progress of an executing job in words.
 package enum ProgressText {
   /// The amount, the number of the try if it is not the first, and the rate, the most important first.
@@ -105,7 +118,7 @@ package enum ProgressText {
       case (.steps, nil): parts.append("step \(progress.done)")
       }
     }
-    if let number = record.attempt?.number, number > 1 { parts.append("try \(number)") }
+    if let number = record.attempt?.number, number > 1 { parts.append(record.reason ?? "try \(number)") }
     if let rate = record.rate, let unit = record.progress?.unit { parts.append(Format.rate(rate, unit)) }
     return parts
   }

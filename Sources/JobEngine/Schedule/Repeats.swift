@@ -1,0 +1,199 @@
+import JobModel
+
+// Jobs that are executed again: a person asks for it, or a file that they read has changed.
+extension Scheduler {
+  mutating func retry(_ jobs: [JobID], withDependents: Bool) {
+    guard run.stopping == nil else { return }
+    for id in jobs {
+      if case .backingOff = state(id) { reconsider(id) }
+    }
+    var again = Set<JobID>()
+    var open = jobs.filter { canRetry($0) || canRestart($0) }
+    while let id = open.popLast() {
+      guard again.insert(id).inserted else { continue }
+      guard withDependents else { continue }
+      let isService = canRestart(id)
+      open += run.jobs[id.index].dependents.filter { dependent in
+        switch state(dependent) {
+        case .skipped, .cancelled: true
+        case .failed: isService
+        case .executing, .serving, .paused(started: true): isService
+        default: false
+        }
+      }
+    }
+    for id in again { nodes[id.index].earlier = nil }
+    execute(again: again)
+  }
+
+  /// Executes jobs again because files that they read have changed, and all that needs them.
+  ///
+  /// A job that has not begun reads the changed files anyway.
+  mutating func inputsChanged(_ changes: [JobID: InputChange]) {
+    guard run.isWatching, run.stopping == nil else { return }
+    var again = Set<JobID>()
+    var open: [JobID] = []
+    for (id, change) in changes.sorted(by: { $0.key < $1.key }) where nodes.indices.contains(id.index) {
+      guard attempts(id) > 0 || state(id).isTerminal, !isLeftOut(id), !isEcho(id, change) else { continue }
+      open.append(id)
+      journal.state(.jobCaused(id, attempt: attempts(id) + 1, "\(change.path) has changed"))
+    }
+    while let id = open.popLast() {
+      guard graph[id].finally == nil, !isLeftOut(id), again.insert(id).inserted else { continue }
+      open += run.jobs[id.index].dependents
+    }
+    for id in again.sorted() {
+      if case .succeeded = state(id) {
+        nodes[id.index].earlier = .succeeded(inputs: run.jobs[id.index].inputsHash)
+      } else {
+        nodes[id.index].earlier = .unfinished
+      }
+      // The approval was for the work with the earlier files.
+      nodes[id.index].isApproved = false
+      guard changes[id] == nil, attempts(id) > 0, let need = graph[id].needs.first(where: { again.contains($0.job) })
+      else { continue }
+      let event = graph[need.job].service == nil ? "executed again" : "restarted"
+      journal.state(.jobCaused(id, attempt: attempts(id) + 1, "\(graph[need.job].name) is \(event)"))
+    }
+    execute(again: again)
+  }
+
+  /// Whether changes never execute the job: it waits for a person who starts it, or does not run under its condition.
+  private func isLeftOut(_ id: JobID) -> Bool { state(id) == .skipped(because: .manual) }
+
+  /// Ends attempts in progress, and makes ended jobs wait again.
+  private mutating func execute(again jobs: Set<JobID>) {
+    guard !jobs.isEmpty else { return }
+    var all = jobs
+    var open = Array(jobs)
+    while let id = open.popLast() {
+      // Services that have ended because nothing needed them.
+      for need in graph[id].needs where graph[need.job].service != nil && state(need.job).isTerminal {
+        if all.insert(need.job).inserted { open.append(need.job) }
+      }
+    }
+    // This reopens a run that the failure policy has closed.
+    hasGivenUp = false
+    gate.open()
+    let order = all.sorted()
+    for id in order where nodes[id.index].ticket == nil && state(id) != .paused(started: false) {
+      // The pool may have been reduced since the job ended.
+      for (pool, amount) in graph[id].uses where amount > run.pools[pool] ?? amount {
+        changePool(pool, by: amount - (run.pools[pool] ?? amount))
+      }
+      nodes[id.index].retries = 0
+      nodes[id.index].canceller = nil
+      nodes[id.index].mustKill = false
+      nodes[id.index].excess = nil
+      set(id, .waiting)
+    }
+    for id in order where state(id).isActive { restart(id) }
+    if order.contains(where: { graph[$0].finally == nil }) { resetFinalJobs() }
+    for id in order where state(id) == .waiting { reconsider(id) }
+    for id in order { holdDependents(of: id) }
+  }
+
+  /// Ends an attempt in progress, so that another one begins.
+  private mutating func restart(_ id: JobID) {
+    guard let ticket = nodes[id.index].ticket, nodes[id.index].canceller == nil else { return }
+    nodes[id.index].canceller = .restart
+    nodes[id.index].deadline = nil
+    nodes[id.index].silenceEnd = nil
+    // A service that is about to end serves no longer.
+    nodes[id.index].isReady = false
+    if state(id) == .serving { set(id, .executing) }
+    journal.state(.cancelRequested(id, by: .restart, kill: false))
+    actions.append(.cancel(ticket: ticket))
+  }
+
+  /// Makes a job wait whose attempt was ended so that another one begins.
+  mutating func begin(again id: JobID) {
+    nodes[id.index].retries = 0
+    nodes[id.index].canceller = nil
+    nodes[id.index].mustKill = false
+    nodes[id.index].excess = nil
+    if isClosed(to: id) { return end(id, .cancelled(by: run.stopping?.by ?? .policy)) }
+    if isUnneeded(id) { return end(id, .succeeded(upToDate: false)) }
+    reconsider(id)
+    holdDependents(of: id)
+  }
+
+  /// Makes ready dependents wait for a job that has been reopened.
+  mutating func holdDependents(of id: JobID) {
+    for dependent in run.jobs[id.index].dependents where !isMet(dependent) {
+      guard case .ready = state(dependent) else { continue }
+      if let ticket = nodes[dependent.index].ticket { withdraw(dependent, ticket) } else { reconsider(dependent) }
+    }
+  }
+
+  private func canRetry(_ id: JobID) -> Bool {
+    switch state(id) {
+    case .failed, .cancelled, .skipped, .succeeded(upToDate: true): true
+    case .succeeded(upToDate: false): graph[id].isManual
+    default: false
+    }
+  }
+
+  /// Whether the job is a service with an attempt in progress.
+  private func canRestart(_ id: JobID) -> Bool { graph[id].service != nil && state(id).isActive }
+
+  // MARK: Watched inputs
+
+  mutating func setWatching(_ isOn: Bool, fault: String? = nil) {
+    guard isOn != run.isWatching || fault != nil else { return }
+    journal.state(.watchChanged(isOn, fault: fault))
+    for index in nodes.indices { nodes[index].echo = nil }
+    if !isOn { for id in ending.services { retire(id) } }
+  }
+
+  /// Notes a change of an input; whether the job is left alone because its own attempts make the change.
+  private mutating func isEcho(_ id: JobID, _ change: InputChange) -> Bool {
+    guard let attempt = run.jobs[id.index].attempt else { return false }
+    var echo = nodes[id.index].echo ?? InputEcho()
+    defer { nodes[id.index].echo = echo }
+    if echo.isOver { return true }
+    echo.note(change, at: journal.now - attempt.startedAt)
+    guard echo.isOver else { return false }
+    let text =
+      "\(change.path) has changed in three attempts in a row, each time as long after the start: this job seems to write it "
+      + "and reads it. Its inputs are watched no longer; name the file in creates, or in watch.ignore"
+    journal.state(.jobLog(id, attempt: attempt.number, LogLine(.note, text)))
+    return true
+  }
+
+  /// Whether services stay up while no job needs them.
+  var keepsServices: Bool { (graph.staysUp || run.isWatching) && run.stopping == nil && !hasGivenUp }
+
+  /// Ends the services that only wait for a person to end the run, which cancels no work.
+  mutating func endKeptServices(by canceller: JobState.Canceller) {
+    guard canceller == .person, graph.staysUp || run.isWatching, ending.openOrdinary == 0 else { return }
+    for id in ending.services where !state(id).isTerminal {
+      if nodes[id.index].ticket != nil {
+        cancel(id, by: .unneeded, kill: false, inOrder: true)
+      } else {
+        end(id, attempts(id) > 0 ? .succeeded(upToDate: false) : .skipped(because: .unneeded))
+      }
+    }
+  }
+}
+
+/// Changes of one input that come again and again at the same time after the start of an attempt of the job that reads
+/// it.
+struct InputEcho: Equatable {
+  /// The attempts in a row after which the job is taken for the one that writes the file.
+  private static let limit = 3
+
+  private var path = ""
+  private var offset: Duration = .zero
+  private var count = 0
+
+  var isOver: Bool { count >= Self.limit }
+
+  /// Notes a change seen at `offset` from the start of the newest attempt.
+  mutating func note(_ change: InputChange, at offset: Duration) {
+    let difference = max(offset, self.offset) - min(offset, self.offset)
+    let isSame = count > 0 && change.path == path && difference <= max(.milliseconds(200), offset / 10)
+    count = !change.mayBeOwn ? 0 : isSame ? count + 1 : 1
+    (path, self.offset) = (change.path, offset)
+  }
+}

@@ -1,0 +1,353 @@
+import JobModel
+import Testing
+
+@testable import JobEngine
+
+/// Jobs that are executed again.
+struct RepeatsTests {
+  private static func service(_ restart: Service.Restart = .never) -> JobWork {
+    .shell(ShellWork(.script("serve"), service: Service(probe: .url("http://127.0.0.1/"), restart: restart)))
+  }
+
+  /// `test` needs the service `api`, which needs `build`.
+  private func bench(isWatching: Bool = false, change: (inout JobGraph) -> Void = { _ in }) -> Bench {
+    var graph = JobGraph(
+      name: "test",
+      jobs: [
+        Job(name: "build", work: .simulate(SimulatedWork())),
+        Job(name: "api", work: Self.service(), needs: [JobNeed(JobID(0))]),
+        Job(name: "test", work: .simulate(SimulatedWork()), needs: [JobNeed(JobID(1), when: .ready)]),
+      ], schedule: .priority)
+    change(&graph)
+    return Bench(graph, isWatching: isWatching)
+  }
+
+  /// The same, with `test` at work.
+  private func served(isWatching: Bool = false, change: (inout JobGraph) -> Void = { _ in }) throws -> Bench {
+    var bench = bench(isWatching: isWatching, change: change)
+    bench.start()
+    try bench.end("build")
+    try bench.serve("api")
+    #expect(bench.names == ["test"])
+    return bench
+  }
+
+  // MARK: Services
+
+  @Test func aServiceThatIsRetriedEndsAndStartsAgain() throws {
+    var bench = try served()
+    bench.send(.retry([JobID(1)], withDependents: false))
+    #expect(bench.cancelled == ["api"])
+    #expect(bench.facts.contains(.cancelRequested(JobID(1), by: .restart, kill: false)))
+    // It serves no longer, and what uses it is left alone.
+    #expect(try bench.state("api") == .executing)
+    bench.send(.retry([JobID(1)], withDependents: false))
+    #expect(bench.cancelled == ["api"] && bench.names == ["test"])
+    try bench.endService("api", .cancelled)
+    #expect(bench.services == ["api"])
+    #expect(bench.journal.run[JobID(1)].attempt?.number == 2)
+    try bench.serve("api")
+    #expect(try bench.state("api") == .serving)
+    try bench.end("test")
+    #expect(bench.cancelled == ["api", "api"])
+  }
+
+  @Test func withItsDependentsThoseThatUseItStartAgainToo() throws {
+    var bench = try served()
+    bench.send(.retry([JobID(1)], withDependents: true))
+    #expect(Set(bench.cancelled) == ["api", "test"])
+    try bench.end("test", .cancelled)
+    #expect(try bench.state("test") == .waiting)
+    try bench.endService("api", .cancelled)
+    #expect(bench.names.isEmpty)
+    try bench.serve("api")
+    #expect(bench.names == ["test"])
+  }
+
+  @Test func aRestartIsOverriddenByACancellationAndByTheEndOfTheRun() throws {
+    var bench = try served()
+    bench.send(.retry([JobID(1)], withDependents: false))
+    bench.send(.cancel([JobID(1)], by: .person))
+    // Its signal was sent.
+    #expect(bench.cancelled == ["api"])
+    try bench.endService("api", .cancelled)
+    #expect(try bench.state("api") == .cancelled(by: .person))
+    bench = try served()
+    bench.send(.retry([JobID(1)], withDependents: false))
+    bench.send(.kill([JobID(1)]))
+    #expect(bench.killed == ["api"])
+    bench = try served()
+    bench.send(.retry([JobID(1)], withDependents: false))
+    bench.send(.stop(.terminate, by: .signal))
+    try bench.end("test", .cancelled)
+    try bench.endService("api", .cancelled)
+    #expect(try bench.state("api") == .cancelled(by: .signal))
+  }
+
+  @Test func aServiceThatNoJobNeedsWhenItHasEndedIsNotStartedAgain() throws {
+    var bench = try served()
+    bench.send(.retry([JobID(1)], withDependents: false))
+    try bench.end("test")
+    try bench.endService("api", .cancelled)
+    #expect(try bench.state("api") == .succeeded(upToDate: false))
+    #expect(bench.journal.run.isComplete)
+  }
+
+  @Test func aServiceThatHasServedLongHasAllItsRestartsAgain() throws {
+    var bench = try served { $0.jobs[1].work = Self.service(.onFailure) }
+    var time: Duration = .zero
+    for _ in 1...20 {
+      try bench.endService("api", .failed(JobFailure(.exit(1), "exit 1")))
+      guard case .backingOff(let until, number: 1, _, _) = try bench.state("api") else {
+        Issue.record("\(try bench.state("api"))")
+        return
+      }
+      bench.advance(to: until)
+      try bench.serve("api")
+      time = until + .seconds(10)
+      bench.advance(to: time)
+    }
+    // One that fails at once has not.
+    for number in 1...5 {
+      try bench.endService("api", .failed(JobFailure(.exit(1), "exit 1")))
+      guard case .backingOff(let until, number: number, _, _) = try bench.state("api") else {
+        Issue.record("\(try bench.state("api"))")
+        return
+      }
+      bench.advance(to: until)
+      if number > 1 { try bench.serve("api") }
+    }
+    try bench.endService("api", .failed(JobFailure(.exit(1), "exit 1")))
+    #expect(try bench.state("api").isFailure)
+  }
+
+  @Test func aServiceThatHasDiedIsEndedAndFailsWithTheReason() throws {
+    var bench = try served()
+    let failure = JobFailure(.error, "127.0.0.1:80 did not answer")
+    let ticket = try #require(bench.executingServices.first?.ticket)
+    bench.scheduler.serviceHasDied(ticket: ticket, failure)
+    bench.settle()
+    #expect(bench.cancelled == ["api"])
+    try bench.endService("api", .cancelled)
+    #expect(try bench.state("api") == .failed(failure, allowed: false))
+  }
+
+  // MARK: Services that stay
+
+  @Test func servicesOfAGraphThatKeepsThemStayUntilAPersonEndsTheRun() throws {
+    var bench = try served { $0.keepsServices = true }
+    try bench.end("test")
+    #expect(bench.cancelled.isEmpty && !bench.journal.run.isComplete)
+    bench.send(.stop(.terminate, by: .person))
+    #expect(bench.cancelled == ["api"])
+    try bench.endService("api", .cancelled)
+    // Nothing was cancelled that had work to do.
+    #expect(try bench.state("api") == .succeeded(upToDate: false))
+    #expect(RunSummary(of: bench.journal.run).exit == ExitStatus.success)
+  }
+
+  @Test func cancellingOneOfSomeServicesLeavesTheOthers() throws {
+    var bench = bench { graph in
+      graph.jobs.removeLast()
+      graph.jobs[0].work = Self.service()
+      graph.jobs[1].needs = [JobNeed(JobID(0), when: .ready)]
+    }
+    bench.start()
+    try bench.serve("build")
+    try bench.serve("api")
+    bench.send(.cancel([JobID(1)], by: .person))
+    try bench.endService("api", .cancelled)
+    #expect(try bench.state("build") == .serving)
+    #expect(bench.cancelled == ["api"])
+    bench.send(.stop(.terminate, by: .person))
+    #expect(bench.cancelled == ["api", "build"])
+  }
+
+  @Test func keptServicesEndInReverseOrder() throws {
+    var bench = bench { graph in
+      graph.jobs.removeLast()
+      graph.jobs[0].work = Self.service()
+      graph.jobs[1].needs = [JobNeed(JobID(0), when: .ready)]
+    }
+    bench.start()
+    try bench.serve("build")
+    try bench.serve("api")
+    bench.send(.stop(.terminate, by: .person))
+    #expect(bench.cancelled == ["api"])
+    try bench.endService("api", .cancelled)
+    #expect(bench.cancelled == ["api", "build"])
+    try bench.endService("build", .cancelled)
+    #expect(bench.journal.run.isComplete && bench.journal.run.counts.succeeded == 2)
+  }
+
+  // MARK: Jobs that a person starts
+
+  @Test func aManualJobKeepsNobodyWaitingAndStartsWhenAskedFor() throws {
+    var bench = Bench(
+      graph(["seed": [], "use": ["seed"], "other": []]) { if $0.name == "seed" { $0.isManual = true } })
+    bench.start()
+    #expect(try bench.state("seed") == .skipped(because: .manual))
+    #expect(try bench.state("use") == .skipped(because: .job(JobID(0))))
+    try bench.end("other")
+    #expect(bench.journal.run.isComplete)
+    bench.send(.retry([JobID(0)], withDependents: true))
+    try bench.end("seed")
+    try bench.end("use")
+    #expect(bench.journal.run.counts.succeeded == 3)
+    // Again, which no other job that has succeeded can be.
+    bench.send(.retry([JobID(0), JobID(2)], withDependents: false))
+    #expect(bench.names == ["seed"])
+  }
+
+  @Test func aGraphOfServicesAndManualJobsStaysUp() throws {
+    var bench = bench { graph in
+      graph.jobs.removeFirst()
+      graph.jobs[0].needs = []
+      graph.jobs[1] = Job(name: "shell", work: .simulate(SimulatedWork()), isManual: true)
+    }
+    bench.start()
+    try bench.serve("api")
+    bench.send(.retry([JobID(1)], withDependents: false))
+    try bench.end("shell")
+    #expect(bench.cancelled.isEmpty)
+    #expect(try bench.state("api") == .serving)
+  }
+
+  // MARK: Changed inputs
+
+  @Test func aChangeExecutesTheJobAndWhatNeedsItAgainInTheirOrder() throws {
+    var bench = try served(isWatching: true)
+    bench.send(.inputsChanged([JobID(0): change("a.c")]))
+    #expect(Set(bench.cancelled) == ["api", "test"])
+    #expect(bench.names.contains("build"))
+    #expect(bench.journal.run[JobID(0)].reason == "a.c has changed")
+    #expect(bench.journal.run[JobID(1)].reason == "build is executed again")
+    #expect(bench.journal.run[JobID(2)].reason == "api is restarted")
+    // A second change before the first was dealt with.
+    bench.send(.inputsChanged([JobID(2): change("t.c")]))
+    #expect(bench.cancelled.count == 2)
+    try bench.end("test", .cancelled)
+    try bench.endService("api", .cancelled)
+    #expect(try bench.state("api") == .waiting)
+    try bench.end("build")
+    try bench.serve("api")
+    #expect(bench.names == ["test"])
+    try bench.end("test")
+    #expect(bench.journal.run.hasEnded == false && bench.services == ["api"])
+  }
+
+  @Test func aChangeLeavesWhatHasNotBegunAloneAndWhatAPersonStarts() throws {
+    var bench = bench(isWatching: true) { graph in
+      graph.slots = 1
+      graph.jobs.append(Job(name: "seed", work: .simulate(SimulatedWork()), needs: [JobNeed(JobID(0))], isManual: true))
+    }
+    bench.start()
+    let before = bench.facts.count
+    bench.send(.inputsChanged([JobID(1): change("x"), JobID(3): change("x"), JobID(99): change("x")]))
+    #expect(bench.facts.count == before)
+    try bench.end("build")
+    bench.send(.inputsChanged([JobID(0): change("x")]))
+    #expect(try bench.state("seed") == .skipped(because: .manual))
+  }
+
+  @Test func withoutAWatchAChangeIsNothing() throws {
+    var bench = try served()
+    bench.send(.inputsChanged([JobID(0): change("a.c")]))
+    #expect(bench.cancelled.isEmpty)
+  }
+
+  @Test func aRunIsNotCompleteWhileItsInputsAreWatched() throws {
+    var bench = Bench(graph(["a": []]), isWatching: true)
+    bench.start()
+    try bench.end("a")
+    #expect(bench.journal.run.hasEnded && !bench.journal.run.isComplete)
+    bench.scheduler.setWatching(false)
+    #expect(bench.journal.run.isComplete)
+  }
+
+  @Test func anAttemptAfterAChangeIsComparedWithTheLastOfThisRun() throws {
+    var bench = Bench(graph(["a": [], "b": []]), isWatching: true)
+    bench.start()
+    bench.journal.state(.inputsHashed(JobID(0), "h1"))
+    try bench.end("a")
+    try bench.end("b", .failed(JobFailure(.exit(1), "exit 1")))
+    bench.send(.inputsChanged([JobID(0): change("x"), JobID(1): change("x")]))
+    #expect(bench.executing.map(\.earlier) == [.succeeded(inputs: "h1"), .unfinished])
+    try bench.end("b", .failed(JobFailure(.exit(1), "exit 1")))
+    bench.send(.retry([JobID(1)], withDependents: false))
+    #expect(bench.executing.first { $0.job == JobID(1) }?.earlier == nil)
+  }
+
+  @Test func theFailurePolicyIsOpenAgainAfterAChange() throws {
+    var bench = Bench(graph(["a": [], "b": ["a"]], onFailure: .stopNow), isWatching: true)
+    bench.start()
+    try bench.end("a", .failed(JobFailure(.exit(1), "exit 1")))
+    bench.send(.inputsChanged([JobID(0): change("x")]))
+    try bench.end("a")
+    #expect(bench.names == ["b"])
+  }
+
+  @Test func whatWasApprovedIsAskedAgainAfterAChange() throws {
+    var bench = Bench(graph(["a": []]) { $0.approval = "Deploy?" }, isWatching: true)
+    bench.start()
+    bench.send(.approve([JobID(0)]))
+    try bench.end("a")
+    bench.send(.inputsChanged([JobID(0): change("x")]))
+    #expect(try bench.state("a") == .ready(for: .person))
+  }
+
+  @Test func aBackOffIsNotWaitedForAndTheTriesAreCountedAnew() throws {
+    var bench = Bench(graph(["a": []]) { $0.retry = RetryPolicy(max: 1) }, isWatching: true)
+    bench.start()
+    try bench.end("a", .failed(JobFailure(.exit(1), "exit 1")))
+    bench.send(.inputsChanged([JobID(0): change("x")]))
+    #expect(bench.names == ["a"])
+    try bench.end("a", .failed(JobFailure(.exit(1), "exit 1")))
+    guard case .backingOff(_, number: 1, _, _) = try bench.state("a") else {
+      Issue.record("\(try bench.state("a"))")
+      return
+    }
+  }
+
+  // MARK: Changes by the job itself
+
+  @Test func aJobThatChangesAnInputInThreeAttemptsInARowIsLeftAlone() throws {
+    var bench = Bench(graph(["a": []]), isWatching: true)
+    bench.start()
+    for round in 1...3 {
+      bench.advance(to: .seconds(round))
+      try bench.end("a")
+      bench.send(.inputsChanged([JobID(0): change("a.c", mayBeOwn: true)]))
+      #expect(bench.names == (round < 3 ? ["a"] : []))
+    }
+    #expect(bench.facts.contains { if case .jobLog(_, _, let line) = $0 { line.stream == .note } else { false } })
+    bench.send(.inputsChanged([JobID(0): change("a.c", mayBeOwn: true)]))
+    #expect(bench.names.isEmpty)
+    // A new watch is a new beginning.
+    bench.scheduler.setWatching(false)
+    bench.scheduler.setWatching(true)
+    bench.send(.inputsChanged([JobID(0): change("a.c", mayBeOwn: true)]))
+    #expect(bench.names == ["a"])
+  }
+
+  @Test func changesOfAPersonAreNoEcho() {
+    var echo = InputEcho()
+    // At other times after the start.
+    for offset in [1, 5, 2, 9, 3] { echo.note(change("a", mayBeOwn: true), at: .seconds(offset)) }
+    #expect(!echo.isOver)
+    // Of other files.
+    for path in ["a", "b", "a", "b"] { echo.note(change(path, mayBeOwn: true), at: .seconds(3)) }
+    #expect(!echo.isOver)
+    // Not while the attempt executed.
+    for _ in 1...5 { echo.note(change("b"), at: .seconds(3)) }
+    #expect(!echo.isOver)
+    for _ in 1...2 { echo.note(change("b", mayBeOwn: true), at: .seconds(3)) }
+    #expect(!echo.isOver)
+    echo.note(change("b", mayBeOwn: true), at: .milliseconds(2750))
+    #expect(echo.isOver)
+  }
+
+  private func change(_ path: String, mayBeOwn: Bool = false) -> InputChange {
+    InputChange(path: path, mayBeOwn: mayBeOwn)
+  }
+}

@@ -1,0 +1,119 @@
+import Basics
+import Foundation
+import JobModel
+import Support
+import Testing
+
+@testable import JobEngine
+
+/// Runs whose inputs are watched, with real programs and files.
+struct WatchedInputsTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func path(_ name: String) -> String { folder.file(name).standardizedFileURL.path(percentEncoded: false) }
+
+  private func write(_ name: String, _ text: String) throws { try Data(text.utf8).write(to: folder.file(name)) }
+
+  private func text(_ name: String) -> String {
+    (try? String(contentsOf: folder.file(name), encoding: .utf8)) ?? ""
+  }
+
+  private func job(
+    _ name: String, _ script: String, inputs: [String] = [], creates: [String] = [], needs: [JobNeed] = [],
+    service: Service? = nil
+  ) -> Job {
+    let work = ShellWork(.script(script), directory: BytePath(path("x")).folder.text, service: service)
+    return Job(
+      name: name, work: .shell(work), needs: needs, creates: creates.map(path), inputs: inputs.map(path))
+  }
+
+  private func start(_ jobs: [Job]) throws -> JobQueue {
+    var graph = JobGraph(name: "test", jobs: jobs)
+    graph.watch.debounce = .milliseconds(100)
+    var options = JobQueueOptions(slots: 2)
+    options.isWatching = true
+    let queue = try JobQueue(graph, options: options)
+    queue.start()
+    return queue
+  }
+
+  private func end(_ queue: JobQueue) {
+    queue.send(.stop(.terminate, by: .signal))
+    #expect(eventually { queue.run.isStopped })
+  }
+
+  @Test func aChangeExecutesItsReadersAndWhatNeedsThemAndAProductOfThemNothingTwice() throws {
+    try write("in", "1")
+    let queue = try start([
+      job("make", "cat in > out; echo make >> log", inputs: ["in"], creates: ["out"]),
+      job("test", "cat out; echo test >> log", inputs: ["out"], needs: [JobNeed(JobID(0))]),
+      job("other", "echo other >> log"),
+    ])
+    defer { end(queue) }
+    #expect(eventually { queue.run.hasEnded })
+    #expect(!queue.run.isComplete && queue.run.isWatching)
+    for text in 2...4 {
+      try write("in", "\(text)")
+      #expect(eventually { queue.run[JobID(1)].attempt?.number == text && queue.run.hasEnded })
+      // The product has changed before its reader started.
+      #expect(stays { queue.run.jobs.map { $0.attempt?.number } == [text, text, 1] })
+    }
+    #expect(text("log").split(separator: "\n").filter { $0 == "test" }.count == 4)
+    #expect(queue.run[JobID(0)].cause == JobRecord.Cause(attempt: 4, text: "in has changed"))
+    #expect(queue.run[JobID(1)].cause == JobRecord.Cause(attempt: 4, text: "make is executed again"))
+  }
+
+  @Test func aRunningJobAndAServiceAreStartedAgainAndLeaveNoProcess() throws {
+    try write("conf", "1")
+    let queue = try start([
+      job("api", "cat conf > seen; exec sleep 600", inputs: ["conf"], service: Service()),
+      job("long", "cat conf > read; exec sleep 600", inputs: ["conf"]),
+    ])
+    #expect(eventually { text("seen") == "1" && text("read") == "1" })
+    let old = queue.run.jobs.compactMap { $0.attempt?.pid }
+    try write("conf", "2")
+    #expect(eventually { text("seen") == "2" && text("read") == "2" })
+    #expect(eventually { queue.run[JobID(0)].state == .serving && queue.run[JobID(1)].state == .executing })
+    #expect(old.count == 2 && old.allSatisfy { kill($0, 0) != 0 })
+    #expect(queue.run.jobs.map { $0.attempt?.number } == [2, 2])
+    end(queue)
+  }
+
+  @Test func aJobThatChangesItsOwnInputsIsWatchedNoLonger() throws {
+    try write("in", "1")
+    let queue = try start([job("self", "date +%s%N > in; echo x >> log", inputs: ["in"])])
+    defer { end(queue) }
+    #expect(
+      eventually {
+        let log = queue.run[JobID(0)].log
+        return (0..<log.count).contains { log[$0].line.text.contains("in has changed in three attempts in a row") }
+      })
+    #expect(stays { (3...4).contains(text("log").count / 2) })
+  }
+
+  @Test func theWatchIsSwitchedOnAndOff() throws {
+    try write("in", "1")
+    let queue = try JobQueue(
+      JobGraph(
+        name: "test",
+        jobs: [
+          job("a", "cat in", inputs: ["in"]), job("hold", "until [ -e go ]; do sleep 0.02; done"),
+        ]), options: .init(slots: 2))
+    queue.start()
+    #expect(eventually { queue.run[JobID(0)].state == .succeeded(upToDate: false) })
+    try write("in", "2")
+    queue.send(.setWatching(true))
+    #expect(eventually { queue.run.isWatching })
+    #expect(
+      eventually {
+        try? write("in", UUID().uuidString)
+        return (queue.run[JobID(0)].attempt?.number ?? 0) > 1
+      })
+    queue.send(.setWatching(false))
+    #expect(eventually { !queue.run.isWatching })
+    try write("go", "")
+    #expect(eventually { queue.run.isComplete })
+  }
+}
