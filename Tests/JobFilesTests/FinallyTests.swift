@@ -107,7 +107,7 @@ import Testing
     ("jobs: { a: { run: ls } }\nafter: { z: { run: ls } }", "2:1: unknown key 'after': write 'finally'"),
     (
       "jobs: { a: { run: ls } }\non_failure: { page: { run: ls } }",
-      "2:13: on_failure takes a word; this is a map: write a job below 'finally:', with 'when: failed'"
+      "2:15: unknown key 'page': write a job below 'finally:', with 'when: failed'"
     ),
     (
       "jobs: { a: { run: ls, finally: { z: ls } } }",

@@ -38,6 +38,39 @@ func edges(_ graph: JobGraph) -> [String] {
     #expect(graph.jobs[0].work == .shell(ShellWork(.script("echo 3.10"), directory: "/jobs")))
   }
 
+  @Test func includeAddsCombinationsAndFurtherValues() throws {
+    let graph = try graph(
+      """
+      jobs:
+        build:
+          matrix:
+            os: [linux, mac]
+            arch: [x64]
+            include:
+              - { os: mac, flags: -O2 }
+              - { os: linux, arch: arm, flags: -O1 }
+              - { arch: x64, level: 3 }
+              - { os: linux, arch: arm, level: 4 }
+          run: [echo, "${matrix.os}", "${matrix.arch}", "${matrix.flags}", "${matrix.level}"]
+      """)
+    let commands = graph.jobs.map { job -> [String] in
+      guard case .shell(let work) = job.work, case .argv(let words) = work.command else { return [] }
+      return Array(words.dropFirst())
+    }
+    #expect(graph.jobs.map(\.name) == ["build[linux,x64]", "build[mac,x64]", "build[linux,arm]"])
+    #expect(commands == [["linux", "x64", "", "3"], ["mac", "x64", "-O2", "3"], ["linux", "arm", "-O1", "4"]])
+  }
+
+  @Test func whatExcludeLeavesOutIncludeCanAdd() throws {
+    let matrix = "{ os: [a, b], exclude: { os: b }, include: { os: b, x: 1 } }"
+    #expect(
+      try self.graph("jobs: { j: { matrix: \(matrix), run: 'echo ${matrix.x}' } }").jobs.map(\.name) == [
+        "j[a]", "j[b]",
+      ])
+  }
+
+  private func graph(_ text: String) throws -> JobGraph { try JobFilesTests.graph(text) }
+
   @Test func aValueMayBeginWithAMinus() throws {
     #expect(
       try graph("jobs: { a: { matrix: { v: [-1, -O2] }, run: ls } }").jobs.map(\.name) == ["a[-1]", "a[-O2]"])
@@ -127,9 +160,20 @@ func edges(_ graph: JobGraph) -> [String] {
       "18: 'o.s' can't name values of a matrix: use letters, digits, '_' and '-', no digit first"
     ),
     (
-      "matrix: { os: [a], include: [{ os: b }] }",
-      "27: a matrix has no 'include': add the values to the lists and leave combinations out with 'exclude', or write "
-        + "another job"
+      "matrix: { os: [a], include: b }",
+      "36: matrix.include takes a list of combinations, as in 'include: [{ os: a, NAME: … }]'; this is 'b'"
+    ),
+    (
+      "matrix: { os: [a], include: [b] }",
+      "37: matrix.include takes a list of combinations, as in 'include: [{ os: a, NAME: … }]'; this item is 'b'"
+    ),
+    (
+      "matrix: { os: [a], n: [1], include: { os: b } }",
+      "44: no combination has these values, and a new one needs all names: add n"
+    ),
+    (
+      "matrix: { os: [a], include: { o.s: b } }",
+      "38: 'o.s' can't name values of a matrix: use letters, digits, '_' and '-', no digit first"
     ),
     (
       "matrix: { os: [a], exclude: b }",

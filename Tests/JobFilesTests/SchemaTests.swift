@@ -60,7 +60,8 @@ struct SchemaTests {
       JobFileKeys.file.form, JobFileKeys.defaults.form, JobFileKeys.job.form, JobFileKeys.finalJob.form,
       JobFileKeys.retry.form, JobFileKeys.retryOutput.form, JobFileKeys.stop.form, JobFileKeys.service.form,
       JobFileKeys.ready.form, JobFileKeys.download.form, JobFileKeys.upload.form, JobFileKeys.simulate.form,
-      JobFileKeys.slurm.form, JobFileKeys.fileSlurm.form, JobFileKeys.allocation.form,
+      JobFileKeys.slurm.form, JobFileKeys.fileSlurm.form, JobFileKeys.allocation.form, JobFileKeys.alive.form,
+      JobFileKeys.watch.form, JobFileKeys.onFailure.form,
     ]
     var named: Set<String> = ["variable", "text", "flag", "duration", "url", "port"]
     for map in all {

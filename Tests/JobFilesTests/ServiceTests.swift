@@ -24,7 +24,7 @@ struct ServiceTests {
     ("{ port: 'db-1.x_y:80' }", .port(host: "db-1.x_y", 80)),
     ("{ run: pg_isready -q }", .command(.script("pg_isready -q"))),
     ("{ run: [pg_isready, -q] }", .command(.argv(["pg_isready", "-q"]))),
-    ("{ output: 'listening on \\d+' }", .output("listening on \\d+")),
+    ("{ output: 'listening on \\d+' }", .output("listening on \\d+")), ("notify", .notification),
   ])
   func itIsReadyByItsProbe(ready: String, probe: Service.Probe) throws {
     #expect(try service("{ ready: \(ready) }") == Service(probe: probe))
@@ -38,6 +38,21 @@ struct ServiceTests {
     #expect(try service("{ restart: always }")?.restart == .always)
     let shortest = try service("{ ready: { port: 80, every: 10ms, timeout: 10ms } }")
     #expect(shortest?.interval == .milliseconds(10) && shortest?.limit == .milliseconds(10))
+  }
+
+  @Test func whetherItIsAliveIsAskedAgainAndAgain() throws {
+    var alive = Service.Liveness(.port(host: "127.0.0.1", 80))
+    #expect(try service("{ alive: { port: 80 } }")?.alive == alive)
+    (alive.interval, alive.limit, alive.failures) = (.seconds(1), .milliseconds(500), 1)
+    #expect(
+      try service("{ ready: notify, alive: { port: 80, every: 1s, timeout: 500ms, failures: 1 } }")
+        == Service(probe: .notification, alive: alive))
+    #expect(try service("{ alive: 'http://h/x' }")?.alive == Service.Liveness(.url("http://h/x")))
+    #expect(try service("{ alive: { run: [a, b] } }")?.alive?.probe == .command(.argv(["a", "b"])))
+  }
+
+  @Test func aServiceMayHaveInputsToBeWatched() throws {
+    #expect(try job("run: a\nservice: true\ninputs: conf").inputs == ["/jobs/conf"])
   }
 
   @Test func variablesArePutIntoProbes() throws {
@@ -74,6 +89,21 @@ struct ServiceTests {
     ),
     ("~", "2:27: service takes true, or a map as { ready: { port: 8080 } }; this is empty"),
     ("[]", "2:27: service is a map; this is a list: write '{ ready: { port: 8080 } }' or the like"),
+    (
+      "{ alive: {} }",
+      "2:36: service.alive says nothing to probe: give it one of url, port or run, or delete it for none"
+    ),
+    (
+      "{ alive: { output: x } }",
+      "2:38: unknown key 'output': it is a key of ready: earlier output does not show that the service still answers"
+    ),
+    (
+      "{ alive: { port: 1, failures: 0 } }", "2:57: service.alive.failures takes a whole number, 1 to 1000; this is '0'"
+    ),
+    (
+      "{ livenessProbe: { httpGet: { port: 80 } } }",
+      "2:29: unknown key 'livenessProbe': write 'alive: { url: http://127.0.0.1:80/ }'"
+    ),
     (
       "{ ready: {} }",
       "2:36: service.ready says nothing to wait for: give it one of url, port, run or output, or delete it for a service "
@@ -195,7 +225,6 @@ struct ServiceTests {
         + "take until it can be used"
     ),
     ("creates: x", "2:8: a service always starts, so it has no 'creates': delete it"),
-    ("inputs: x", "2:8: a service always starts, so it has no 'inputs': delete it"),
   ])
   func whatNeedsAnEndIsNoKeyOfAService(key: String, fault: String) {
     #expect(faults(job: "\(key), run: ./a, service: true") == [fault])
@@ -228,14 +257,14 @@ struct ServiceTests {
     ),
     ("readinessProbe: { httpGet: { path: up, port: 80 } }", "service: { ready: { url: http://127.0.0.1:80/up } }"),
     ("readiness_probe: { exec: { command: 'test -f x' } }", "service: { ready: { run: test -f x } }"),
-    ("livenessProbe: { tcpSocket: { port: 80 } }", "service: { ready: { port: 80 } }"),
+    ("livenessProbe: { tcpSocket: { port: 80 } }", "service: { alive: { port: 80 } }"),
     ("healthcheck: {}", "service: { ready: { url: http://… } }"),
     ("readiness_probe: { port: 80 }", "service: { ready: { port: 80 } }"),
     ("readiness_probe: { port: 80, path: /up }", "service: { ready: { url: http://127.0.0.1:80/up } }"),
     ("readiness_probe: { port: 80, scheme: HTTPS }", "service: { ready: { url: https://127.0.0.1:80/ } }"),
     ("readiness_probe: { http_get: { host: h } }", "service: { ready: { url: http://h/ } }"),
     ("readiness_probe: { exec: ls }", "service: { ready: { run: ls } }"),
-    ("livenessProbe: { tcpSocket: {} }", "service: { ready: { port: … } }"),
+    ("livenessProbe: { tcpSocket: {} }", "service: { alive: { port: … } }"),
     ("healthcheck: { test: [CMD, ls] }", "service: { ready: { run: [ls] } }"),
     ("healthcheck: { test: [CMD-SHELL, a, b] }", "service: { ready: { run: [a, b] } }"),
     ("ready_log_line: listening", "service: { ready: { output: listening } }"),

@@ -7,6 +7,13 @@ struct Need<Job> {
   var place: Place
 }
 
+/// Who starts a job whose needs are met: the scheduler or a person.
+enum JobStart: String, CaseIterable {
+  case auto
+  /// A person, by a key.
+  case manual
+}
+
 /// A job with the parts that could be read.
 struct JobDraft {
   var name: String
@@ -27,6 +34,7 @@ struct JobDraft {
   var condition: JobCondition?
   var approval: String?
   var outputs: [OutputUse] = []
+  var start = JobStart.auto
   var policy = JobPolicy()
 
   /// The job, with its needs and the values that it reads; nil without its work.
@@ -40,7 +48,7 @@ struct JobDraft {
       retry: retry ?? Self.standardRetry(of: work), allowFailure: policy.allowFailure,
       description: description, creates: creates, inputs: inputs, matrix: matrix,
       condition: condition, approval: approval, finally: finally,
-      outputs: outputs)
+      outputs: outputs, isManual: start == .manual)
   }
 
   /// How often work is repeated whose job says nothing of that: a service may be started again five times.

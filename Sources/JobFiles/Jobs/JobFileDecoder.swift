@@ -139,10 +139,6 @@ extension ValueKind<Int> {
 
 extension ValueKind<JobGraph.Failure> {
   static let onFailure = ValueKind(.choice(JobGraph.Failure.self)) { values, node, name in
-    if case .map = node.content {
-      return values.faults.fail(
-        node.place, "on_failure takes a word; this is a map: write a job below 'finally:', with 'when: failed'")
-    }
     return values.choice(node, name, as: JobGraph.Failure.self, others: ForeignValues.onFailure)
   }
 }

@@ -107,10 +107,8 @@ extension JobPolicy {
         "a service runs while others need it, and 'timeout' would end it: write service.ready.timeout for how long it may "
           + "take until it can be used")
     }
-    for key in ["creates", "inputs"] {
-      if let entry = entries[key] {
-        faults.add(entry.place, "a service always starts, so it has no '\(key)': delete it")
-      }
+    if let entry = entries["creates"] {
+      faults.add(entry.place, "a service always starts, so it has no 'creates': delete it")
     }
     if let entry = entries["progress"] {
       faults.warn(entry.place, "a service has no end, so 'progress' shows nothing of use: delete it")

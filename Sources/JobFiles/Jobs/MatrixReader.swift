@@ -39,7 +39,7 @@ struct MatrixReader {
     guard case .map(let entries) = node.content else {
       return faults.fail(node.place, "matrix takes \(takes); this is \(node.words)")
     }
-    let written = entries.filter { $0.key != "exclude" }
+    let written = entries.filter { $0.key != "exclude" && $0.key != "include" }
     guard written.count <= Self.axesLimit else {
       return faults.fail(node.place, "matrix has more than \(Self.axesLimit) names: write fewer")
     }
@@ -50,8 +50,13 @@ struct MatrixReader {
       known.values[entry.key] = .some(nil)
       if let axis = axis(entry) { axes.append(axis) }
     }
+    guard axes.count == known.values.count else {
+      known.hasAllNames = true
+      return nil
+    }
+    let included = entries.first { $0.key == "include" }.map { include($0.value, axes) } ?? .some([])
+    for item in included ?? [] { for name in item.more.keys { known.values[name] = .some(nil) } }
     known.hasAllNames = true
-    guard axes.count == known.values.count else { return nil }
     let excluded = entries.first { $0.key == "exclude" }.map { exclude($0.value, axes) } ?? .some([])
     let count = axes.reduce(1) { $0 > Self.limit ? $0 : $0 * $1.values.count }
     guard count <= Self.limit else {
@@ -64,14 +69,15 @@ struct MatrixReader {
       return faults.fail(
         node.place, "up to here, the matrices of this file make too many jobs: write fewer values, or several files")
     }
-    guard let excluded else { return nil }
-    return instances(of: job.key, axes, count, excluded, node)
+    guard let excluded, let included else { return nil }
+    return instances(of: job.key, axes, count, excluded, included, node)
   }
 
   private func instances(
-    of job: String, _ axes: [Axis], _ count: Int, _ excluded: [(chosen: [Int: Int], place: Place)], _ node: YAMLNode
+    of job: String, _ axes: [Axis], _ count: Int, _ excluded: [(chosen: [Int: Int], place: Place)],
+    _ included: [Inclusion], _ node: YAMLNode
   ) -> [Instance]? {
-    var instances: [Instance] = []
+    var combinations: [[String]] = []
     var used = excluded.map { _ in false }
     var chosen = axes.map { _ in 0 }
     for _ in 0..<count {
@@ -79,17 +85,7 @@ struct MatrixReader {
       for (index, exclude) in excluded.enumerated() where exclude.chosen.allSatisfy({ chosen[$0] == $1 }) {
         (isLeftOut, used[index]) = (true, true)
       }
-      if !isLeftOut {
-        let values = zip(axes, chosen).map { $0.values[$1] }
-        let name = "\(job)[\(values.joined(separator: ","))]"
-        guard name.unicodeScalars.count <= JobName.limit else {
-          return faults.fail(
-            node.place,
-            "the name of instance \(Quoted.text(name)) is longer than \(JobName.limit) characters: shorten its values")
-        }
-        let known = Dictionary(uniqueKeysWithValues: zip(axes, values).map { ($0.name, Optional($1)) })
-        instances.append(Instance(name: name, values: MatrixValues(values: known)))
-      }
+      if !isLeftOut { combinations.append(zip(axes, chosen).map { $0.values[$1] }) }
       // The next combination, as an odometer counts.
       for axis in axes.indices.reversed() {
         chosen[axis] += 1
@@ -100,21 +96,122 @@ struct MatrixReader {
     for (exclude, isUsed) in zip(excluded, used) where !isUsed {
       faults.warn(exclude.place, "this leaves out nothing: no combination has these values")
     }
-    guard !instances.isEmpty else {
+    guard let more = add(included, to: &combinations, axes) else { return nil }
+    guard !combinations.isEmpty else {
       return faults.fail(node.place, "exclude leaves out every combination: delete the job, or exclude fewer")
     }
+    var instances: [Instance] = []
+    for (combination, more) in zip(combinations, more) {
+      let name = "\(job)[\(combination.joined(separator: ","))]"
+      guard name.unicodeScalars.count <= JobName.limit else {
+        return faults.fail(
+          node.place,
+          "the name of instance \(Quoted.text(name)) is longer than \(JobName.limit) characters: shorten its values")
+      }
+      let known = Dictionary(uniqueKeysWithValues: zip(axes, combination).map { ($0.name, Optional($1)) })
+      instances.append(Instance(name: name, values: MatrixValues(values: known.merging(more) { axis, _ in axis })))
+    }
     return instances
+  }
+
+  // MARK: Combinations that are added
+
+  /// An item of `include`.
+  private struct Inclusion {
+    /// The values of names of the matrix, by the index of the name.
+    var chosen: [Int: String]
+    /// The values of other names.
+    var more: [String: String]
+    var place: Place
+  }
+
+  /// Adds further values to the combinations that an item matches or, if it matches none, another combination.
+  ///
+  /// Returns the further values of each combination; nil after a fault.
+  private func add(
+    _ included: [Inclusion], to combinations: inout [[String]], _ axes: [Axis]
+  ) -> [[String: String?]]? {
+    // A name that only some items give is empty elsewhere.
+    let names = Set(included.flatMap(\.more.keys))
+    let none = Dictionary(uniqueKeysWithValues: names.map { ($0, Optional("")) })
+    var more = combinations.map { _ in none }
+    var isGood = true
+    for item in included {
+      let matches = combinations.indices.filter { index in
+        item.chosen.allSatisfy { combinations[index][$0] == $1 }
+      }
+      if matches.isEmpty {
+        let missing = axes.indices.filter { item.chosen[$0] == nil }.map { axes[$0].name }
+        guard missing.isEmpty else {
+          faults.add(
+            item.place,
+            "no combination has these values, and a new one needs all names: add \(missing.joined(last: "and"))")
+          isGood = false
+          continue
+        }
+        combinations.append(axes.indices.compactMap { item.chosen[$0] })
+        more.append(none.merging(item.more.mapValues { $0 }) { _, new in new })
+      } else if item.more.isEmpty {
+        faults.warn(item.place, "this adds nothing: the matrix has this combination already")
+      }
+      for index in matches { more[index].merge(item.more.mapValues { $0 }) { _, new in new } }
+    }
+    guard combinations.count <= Self.limit else {
+      return faults.fail(included[0].place, "include makes more than \(Self.limit) combinations: write fewer")
+    }
+    return isGood ? more : nil
+  }
+
+  /// The items of `include`; nil after a fault.
+  private func include(_ node: YAMLNode, _ axes: [Axis]) -> [Inclusion]? {
+    let takes =
+      "a list of combinations, as in 'include: [{ \(axes[0].name): \(Quoted.bare(axes[0].values[0])), NAME: … }]'"
+    var items = [node]
+    switch node.content {
+    case .map: break
+    case .list(let list): items = list
+    case .scalar: return faults.fail(node.place, "matrix.include takes \(takes); this is \(node.words)")
+    }
+    guard items.count <= Self.excludeLimit else {
+      return faults.fail(
+        node.place, "matrix.include has more than \(Self.excludeLimit) items: write two jobs")
+    }
+    var isGood = true
+    let inclusions = items.compactMap { item -> Inclusion? in
+      guard case .map(let entries) = item.content, !entries.isEmpty else {
+        isGood = false
+        return faults.fail(item.place, "matrix.include takes \(takes); this item is \(item.words)")
+      }
+      var inclusion = Inclusion(chosen: [:], more: [:], place: item.place)
+      for entry in entries {
+        let name = "matrix.include.\(entry.key)"
+        guard Variables.isName(entry.key, andHyphens: true) else {
+          faults.add(
+            entry.place,
+            "\(Quoted.text(entry.key)) can't name values of a matrix: use letters, digits, '_' and '-', no digit first")
+          isGood = false
+          continue
+        }
+        if let axis = axes.firstIndex(where: { $0.name == entry.key }) {
+          guard let value = value(entry.value, name) else {
+            isGood = false
+            continue
+          }
+          if inclusion.chosen[axis] == nil { inclusion.chosen[axis] = value }
+        } else if let text = values.text(entry.value, name, takes: "text or numbers as values") {
+          if inclusion.more[entry.key] == nil { inclusion.more[entry.key] = text }
+        } else {
+          isGood = false
+        }
+      }
+      return inclusion
+    }
+    return isGood ? inclusions : nil
   }
 
   // MARK: Values
 
   private func axis(_ entry: YAMLEntry) -> Axis? {
-    if entry.key == "include" {
-      return faults.fail(
-        entry.place,
-        "a matrix has no 'include': add the values to the lists and leave combinations out with 'exclude', or write "
-          + "another job")
-    }
     guard Variables.isName(entry.key, andHyphens: true) else {
       return faults.fail(
         entry.place,

@@ -102,14 +102,15 @@ extension ForeignKeys {
         Advice("write 'stop: { grace: \(scalar($0).map(seconds) ?? "5s") }'")
       },
       "restart restartpolicy availability autorestart": restart,
-      "healthcheck readinessprobe livenessprobe startupprobe": probe,
+      "healthcheck readinessprobe startupprobe": probe, "livenessprobe": liveness,
       "readylogline": { Advice("write 'service: { ready: { output: \(scalar($0) ?? "…") } }'") },
     ])
 
   static let service = ForeignKeys(
     sentences: ["write 'retry: N' beside 'service' for how often it may be started again": "maxrestarts retries"],
     finders: [
-      "healthcheck readinessprobe livenessprobe startupprobe probe readiness health": innerProbe,
+      "healthcheck readinessprobe startupprobe probe readiness health": innerProbe,
+      "livenessprobe liveness heartbeat": innerLiveness,
       "readylogline": { Advice("write 'ready: { output: \(scalar($0) ?? "…") }'") },
       "restartpolicy availability autorestart": {
         Advice("write 'restart: \(restartWord($0) ?? "on-failure")'")
@@ -135,6 +136,31 @@ extension ForeignKeys {
       "httpget tcpsocket exec": innerProbe,
       "periodseconds": { Advice("write 'every: \(scalar($0).map(seconds) ?? "10s")'") },
       "timeoutseconds": { Advice("write 'timeout: \(scalar($0).map(seconds) ?? "30s")'") },
+    ])
+
+  static let alive = ForeignKeys(
+    [
+      "url": "http uri href link", "port": "tcp", "run": "command cmd test script",
+      "every": "interval period frequency", "failures": "retries failurethreshold attempts tries",
+    ],
+    sentences: [
+      "the first probe comes once the service can be used, so it needs no delay: delete it":
+        "initialdelay initialdelayseconds startperiod startinterval delay",
+      "one answer is enough: delete it": "successthreshold",
+    ],
+    finders: [
+      "httpget tcpsocket exec": innerLiveness,
+      "periodseconds": { Advice("write 'every: \(scalar($0).map(seconds) ?? "10s")'") },
+      "timeoutseconds": { Advice("write 'timeout: \(scalar($0).map(seconds) ?? "5s")'") },
+    ])
+
+  static let watch = ForeignKeys(
+    [
+      "debounce": "delay wait interval quiet settle batch",
+      "ignore": "exclude excludes ignored ignores except skip not",
+    ],
+    sentences: [
+      "opdash watches the 'inputs' of the jobs: write them there": "paths path files include patterns dirs exts"
     ])
 
   static let retry = ForeignKeys(

@@ -31,6 +31,11 @@ enum ForeignValues {
     "onfailure": "on-failure", "failure": "on-failure", "abnormal": "on-failure", "transient": "on-failure",
   ]
 
+  static let start = [
+    "automatic": "auto", "always": "auto", "true": "auto", "yes": "auto", "false": "manual", "no": "manual",
+    "disabled": "manual", "never": "manual", "on-demand": "manual", "by-hand": "manual",
+  ]
+
   /// The ends of the other jobs, for a job of `finally`.
   static let when = [
     "success": "ok", "succeeded": "ok", "on_success": "ok", "on-success": "ok", "failure": "failed", "error": "failed",

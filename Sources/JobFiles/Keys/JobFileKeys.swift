@@ -14,8 +14,36 @@ enum JobFileKeys {
         "the name of the run; the file's name without its ending if there is none"),
       KnownKey("slots", .slots, into: \.graph.slots, "how many jobs run at once; the number of processors by default"),
       KnownKey("timeout", .limit, into: \.graph.timeout, "how long the whole run may take"),
-      KnownKey("on_failure", .onFailure, into: \.graph.onFailure, "the effect of a failed job on the others"),
+      KnownKey(
+        "on_failure", .either([.choice(JobGraph.Failure.self), .object { onFailure.form }]),
+        "the effect of a failed job on the others, or of some"
+      ) { entry, name, values, settings in
+        guard case .map = entry.value.content else {
+          settings.graph.onFailure = ValueKind.onFailure.read(values, entry.value, name) ?? settings.graph.onFailure
+          return
+        }
+        settings.graph.onFailure = .finishRunning
+        let entries = onFailure.entries(of: entry.value, values.faults) { other in
+          NearestName.of(other.key, in: onFailure.keys) == nil
+            ? "write a job below 'finally:', with 'when: failed'" : nil
+        }
+        guard let entries else { return }
+        onFailure.read(entries, into: &settings.graph, values)
+        if entries["stop_after"] == nil, !entries.hasUnknown {
+          values.faults.add(
+            entry.value.place, "on_failure has no stop_after: say how many failures are too many, as in 'stop_after: 3'"
+          )
+        }
+      },
       KnownKey("schedule", .choice(), into: \.graph.schedule, "which of the ready jobs starts first"),
+      KnownKey(
+        "stay", .flag, into: \.graph.keepsServices,
+        "whether services stay up when no job needs them any more, until the run is quit; true where all jobs are services"
+      ),
+      KnownKey("watch", .object { watch.form }, "how changes of inputs are noticed by 'opdash watch'") {
+        entry, _, values, settings in
+        watch.read(entry.value, into: &settings.graph.watch, values)
+      },
       KnownKey(
         "shell", ValueKind<[String]>.shell.form,
         "what runs a script: a known shell, or the words of the command line before it"),
@@ -36,8 +64,21 @@ enum JobFileKeys {
         "finally", .map(of: .either([.object { finalJob.form }, .string])), "jobs that run when all others have ended"),
     ])
 
+  /// `on_failure` as a map.
+  static let onFailure: KnownKeys<JobGraph> = KnownKeys(
+    "on_failure", example: "{ stop_after: 3 }",
+    [
+      KnownKey(
+        "stop_after", .whole(1...1_000_000), into: \.failureLimit, "how many jobs may have failed when the run stops"),
+      KnownKey(
+        "then", .choice(others: ForeignValues.onFailure), into: \.onFailure,
+        "what happens then: finish-running, the default, or stop-now"),
+    ])
+
   /// The keys of the job file that those it includes can't have.
-  private static let mainKeys: Set = ["name", "slots", "timeout", "on_failure", "schedule", "on", "slurm"]
+  private static let mainKeys: Set = [
+    "name", "slots", "timeout", "on_failure", "schedule", "stay", "watch", "on", "slurm",
+  ]
 
   static let included: KnownKeys<FileSettings> = KnownKeys(
     "an included file", path: "", example: file.example, others: .file,
@@ -59,6 +100,9 @@ enum JobFileKeys {
     KnownKey("needs", .needs, into: \.needs, "the jobs that it starts after, and how they must end"),
     KnownKey("if", .condition, into: \.condition, "the condition for it to run; it is skipped otherwise"),
     KnownKey("approve", .question, into: \.approval, "a question to a person before it starts"),
+    KnownKey(
+      "start", .choice(others: ForeignValues.start), into: \.start,
+      "manual for a job that waits for a person to start it, and that no other job waits for; auto by default"),
     KnownKey(
       "service", .service, into: \.policy.service, "that it runs while others need it, and when it can be used"),
   ]
@@ -136,7 +180,8 @@ enum JobFileKeys {
       (simulate.keys, "it is a key of simulate: write it inside 'simulate: { … }'"),
       // A job's name is its key, and many write one into it.
       (slurm.keys.filter { $0 != "name" }, "it is a key of slurm: write it inside 'slurm: { … }'"),
-      (["ready"], "it is a key of service: write it inside 'service: { … }'"),
+      (["ready", "alive"], "it is a key of service: write it inside 'service: { … }'"),
+      (watch.keys, "it is a key of watch, at the start of the file: 'watch: { … }'"),
     ])
   }
 

@@ -11,6 +11,16 @@ extension ForeignKeys {
     .init("write 'ready: { \(ready(of: node) ?? "url: http://…") }'")
   }
 
+  /// For a probe of a job that is to be repeated: `write 'service: { alive: { url: … } }'`.
+  static let liveness: Finder = { node in
+    .init("write 'service: { alive: { \(ready(of: node) ?? "url: http://…") } }'")
+  }
+
+  /// For such a probe inside of `service` or `alive`.
+  static let innerLiveness: Finder = { node in
+    .init("write 'alive: { \(ready(of: node) ?? "url: http://…") }'")
+  }
+
   static let restart: Finder = { node in
     guard let word = restartWord(node) else {
       return .init("write 'retry' if it should be tried again after a failure")

@@ -14,16 +14,23 @@ extension JobFileKeys {
     KnownKey(
       "creates", .creates, into: \.creates, "files or folders that it makes: where they are there, it is up to date"),
     KnownKey(
-      "inputs", .inputs, into: \.inputs, "files and patterns that it reads: while they are unchanged, it is up to date"),
+      "inputs", .inputs, into: \.inputs,
+      "files and patterns that it reads: while they are unchanged, it is up to date; 'opdash watch' watches them"),
   ]
 
   static let service: KnownKeys<Service> = KnownKeys(
     "service", example: "{ ready: { port: 8080 } }", others: .service,
     elsewhere: places([
-      (ready.keys, "it is a key of ready: write it inside 'ready: { … }'"), (job.keys, ofTheJob),
+      (ready.keys, "it is a key of ready: write it inside 'ready: { … }'"),
+      (alive.keys, "it is a key of alive: write it inside 'alive: { … }'"), (job.keys, ofTheJob),
     ]),
     [
-      KnownKey("ready", .either([.url, .object { ready.form }]), "how it is known that the service can be used"),
+      KnownKey(
+        "ready", .either([.url, .choice(["notify"]), .object { ready.form }]),
+        "how it is known that the service can be used; notify if it says so itself, as by sd_notify"),
+      KnownKey(
+        "alive", .either([.url, .object { alive.form }]),
+        "how it is known that a service which could be used still can be; it is ended if not"),
       KnownKey(
         "restart", .choice(others: ForeignValues.restart), into: \.restart,
         "which ends that were not asked for are followed by another start"),
@@ -42,6 +49,39 @@ extension JobFileKeys {
       KnownKey("every", .probeTime, into: \.interval, "the time between two probes; 500ms by default"),
       KnownKey(
         "timeout", .probeTime, into: \.limit, "how long it may take until the service can be used; 30s by default"),
+    ])
+
+  static let alive: KnownKeys<Service.Liveness> = KnownKeys(
+    "service.alive", example: "{ port: 8080 }", others: .alive,
+    elsewhere: places([
+      (["restart"], "it is a key of service: write it beside 'alive'"),
+      (["output"], "it is a key of ready: earlier output does not show that the service still answers"),
+      (job.keys, ofTheJob),
+    ]),
+    [
+      KnownKey("url", .url, "the URL answers with a status below 400"),
+      KnownKey("port", .port, "the port, of this machine or as HOST:PORT, accepts a connection"),
+      KnownKey("run", .command, "the command exits with 0"),
+      KnownKey("every", .probeTime, into: \.interval, "the time between two probes; 10s by default"),
+      KnownKey("timeout", .probeTime, into: \.limit, "how long a probe may take; 5s by default"),
+      KnownKey(
+        "failures", .whole(1...1000), into: \.failures,
+        "how many probes in a row must fail before the service is ended; 3 by default"),
+    ])
+
+  static let watch: KnownKeys<WatchRules> = KnownKeys(
+    "watch", example: "{ debounce: 300ms }", others: .watch,
+    elsewhere: places([
+      (["inputs"], "each job has its own: write them into the jobs"),
+      (job.keys, "it is a key of a job: write it there"),
+    ]),
+    [
+      KnownKey(
+        "debounce", .duration, into: \.debounce,
+        "how long files must be at rest before jobs are executed again; 300ms by default"),
+      KnownKey(
+        "ignore", .ignoredFiles, into: \.ignored,
+        "names and patterns of files and folders whose changes count for nothing"),
     ])
 
   static let download: KnownKeys<DownloadWork> = KnownKeys(

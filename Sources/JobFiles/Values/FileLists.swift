@@ -20,9 +20,18 @@ extension ValueKind<[String]> {
   }
 }
 
+extension ValueKind<[String]> {
+  /// The names, and the absolute paths and patterns, of `watch.ignore`; empty after a fault.
+  static let ignoredFiles = ValueKind(.oneOrMore(.text)) { values, node, name in
+    let takes = "a name as '*.tmp', a path, or a list of these"
+    return values.paths(node, name, takes: takes, keepsNames: true) { _, _ in true }
+  }
+}
+
 extension ValueReader {
+  /// With `keepsNames`, a text without a slash is a name in any folder.
   fileprivate func paths(
-    _ node: YAMLNode, _ name: String, takes: String, isGood: (String, Place) -> Bool
+    _ node: YAMLNode, _ name: String, takes: String, keepsNames: Bool = false, isGood: (String, Place) -> Bool
   ) -> [String] {
     guard let items = list(node, name, takes: takes, isSingleAllowed: true) else { return [] }
     guard !items.isEmpty else {
@@ -32,7 +41,7 @@ extension ValueReader {
     var known = Set<BytePath>()
     for item in items {
       guard let path = path(item, name, takes: "a path"), isGood(path, item.place) else { continue }
-      let absolute = absolute(path, at: item.place)
+      let absolute = keepsNames && !path.utf8.contains(UInt8(ascii: "/")) ? path : absolute(path, at: item.place)
       if known.insert(BytePath(absolute)).inserted {
         paths.append(absolute)
       } else {

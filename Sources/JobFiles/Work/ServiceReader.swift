@@ -14,12 +14,26 @@ struct ServiceReader {
     var service = Service()
     guard let entries = JobFileKeys.service.read(node, into: &service, values) else { return service }
     if let node = entries["ready"]?.value { readReady(node, into: &service) }
+    if let node = entries["alive"]?.value { service.alive = alive(node) }
     return service
+  }
+
+  private func alive(_ node: YAMLNode) -> Service.Liveness? {
+    if case .scalar = node.content {
+      return values.address(node, "service.alive").map { Service.Liveness(.url($0)) }
+    }
+    var alive = Service.Liveness(.notification)
+    guard let entries = JobFileKeys.alive.read(node, into: &alive, values) else { return nil }
+    guard let probe = probe(entries, of: node, "service.alive", ["url", "port", "run"]) else { return nil }
+    alive.probe = probe
+    return alive
   }
 
   private func readReady(_ node: YAMLNode, into service: inout Service) {
     if case .scalar(let text, _) = node.content {
-      if let advice = Self.advice(forReady: text) {
+      if text == "notify" {
+        service.probe = .notification
+      } else if let advice = Self.advice(forReady: text) {
         faults.add(node.place, "service.ready: \(Quoted.text(text)) is no URL: write \(advice)")
       } else {
         service.probe = values.address(node, "service.ready").map { .url($0) }
@@ -27,21 +41,28 @@ struct ServiceReader {
       return
     }
     guard let entries = JobFileKeys.ready.read(node, into: &service, values) else { return }
-    let names = ["url", "port", "run", "output"]
+    service.probe = probe(entries, of: node, "service.ready", ["url", "port", "run", "output"])
+  }
+
+  /// The probe that one of the keys gives; nil after a fault.
+  private func probe(
+    _ entries: KnownEntries, of node: YAMLNode, _ name: String, _ names: [String]
+  ) -> Service.Probe? {
     let probes = names.compactMap { entries[$0] }.sorted { $0.place < $1.place }
-    let read = probes.map { probe($0) }
-    service.probe = read.first ?? nil
+    let read = probes.map { probe($0, name) }
     if probes.isEmpty, !entries.hasUnknown {
+      let (purpose, otherwise) =
+        name == "service.ready" ? ("wait for", "a service that can be used at once") : ("probe", "none")
       faults.add(
         node.place,
-        "service.ready says nothing to wait for: give it one of \(names.joined(last: "or")), or delete it for a service "
-          + "that can be used at once")
+        "\(name) says nothing to \(purpose): give it one of \(names.joined(last: "or")), or delete it for \(otherwise)")
     }
     for other in probes.dropFirst() {
       faults.add(
         other.place,
-        "service.ready has one of \(names.joined(last: "or")), and this one has '\(probes[0].key)' already: delete one")
+        "\(name) has one of \(names.joined(last: "or")), and this one has '\(probes[0].key)' already: delete one")
     }
+    return read.first ?? nil
   }
 
   /// The meaning of a port or a truth value where a URL is expected.
@@ -52,22 +73,21 @@ struct ServiceReader {
     return "'ready: { port: \(port.count == 1 ? text : "\"\(Quoted.bare(text))\"") }'"
   }
 
-  private func probe(_ entry: YAMLEntry) -> Service.Probe? {
-    let node = entry.value
+  private func probe(_ entry: YAMLEntry, _ owner: String) -> Service.Probe? {
+    let (node, name) = (entry.value, "\(owner).\(entry.key)")
     switch entry.key {
-    case "url": return values.address(node, "service.ready.url").map { .url($0) }
-    case "port": return port(node)
-    case "run": return commands.read(node, "service.ready.run").map { .command($0) }
-    default:
-      return values.pattern(node, "service.ready.output", takes: "a regular expression").map { .output($0) }
+    case "url": return values.address(node, name).map { .url($0) }
+    case "port": return port(node, name)
+    case "run": return commands.read(node, name).map { .command($0) }
+    default: return values.pattern(node, name, takes: "a regular expression").map { .output($0) }
     }
   }
 
-  private func port(_ node: YAMLNode) -> Service.Probe? {
+  private func port(_ node: YAMLNode, _ name: String) -> Service.Probe? {
     let takes = "a port from 1 to 65535, or HOST:PORT"
-    guard let text = values.line(node, "service.ready.port", takes: takes) else { return nil }
+    guard let text = values.line(node, name, takes: takes) else { return nil }
     func fault(_ advice: String) -> Service.Probe? {
-      faults.fail(node.place, "service.ready.port takes \(takes); this is \(Quoted.text(text)): \(advice)")
+      faults.fail(node.place, "\(name) takes \(takes); this is \(Quoted.text(text)): \(advice)")
     }
     let end = text.lastIndex(of: ":")
     let digits = end.map { text[text.index(after: $0)...] } ?? text[...]

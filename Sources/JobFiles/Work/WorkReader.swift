@@ -20,7 +20,9 @@ struct WorkReader {
     let commands = CommandReader(values: values, shell: policy.shell, names: Set(policy.environment.keys))
     let service = policy.service.map { ServiceReader(values: values, commands: commands).read($0) }
     // A probe of a service may be a script.
-    if case .list = node.content, let place = policy.shellPlace, !Self.isScript(service?.probe) {
+    if case .list = node.content, let place = policy.shellPlace, !Self.isScript(service?.probe),
+      !Self.isScript(service?.alive?.probe)
+    {
       faults.add(place, "'shell' runs a script, and this job's run is a list, which has no shell: delete it")
     }
     guard let command = commands.read(node, "run", allowing: .outputs) else { return nil }
