@@ -72,6 +72,13 @@ package struct PlainReport: Report {
       append(line, of: id, at: event.time, in: run)
     case .jobLaunched, .jobProgress, .programLog, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .arrivalsEnded:
       break
+    case .jobCaused(let id, let attempt, let cause):
+      // The cause of a first attempt is a note in its log.
+      guard attempt > 1 else { return }
+      news(event.time, "  \(name(id, in: run))  \(paint(.strong, JobText.clean(cause)))")
+    case .watchChanged(let isOn, let fault):
+      let words = fault.map { paint(.warning, JobText.clean($0)) }
+      news(event.time, "  \(words ?? (isOn ? "inputs are watched" : "inputs are watched no longer"))")
     case .cancelRequested(let id, let canceller, let isKill):
       // A stop has its own line; cancellation by policy follows a failure with its own line.
       guard canceller == .person else { return }

@@ -13,6 +13,7 @@ enum StateText {
     case .waiting, .ready: return before?.isTerminal == true ? "to be run again" : ""
     case .executing:
       if case .paused = before { return "resumed" }
+      if before == .serving { return "restarting" }
       let number = record.attempt?.number ?? 1
       return number > 1 ? "started, attempt \(number)" : "started"
     case .serving: return "serving"
@@ -29,6 +30,7 @@ enum StateText {
       let end: TerminalText = record.attempt?.failure.map { ", after \(JobText.clean($0.reason))" } ?? took
       return "cancelled \(canceller.phrase)\(end)"
     case .skipped(.job(let cause)): return "skipped because \(name(cause, in: run)) \(ending(run[cause].state))"
+    case .skipped(.manual): return "not started: a person starts it"
     case .skipped(let cause): return "skipped because \(JobText.clean(cause.phrase(id, in: run)))"
     }
   }

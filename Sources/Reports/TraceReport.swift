@@ -61,7 +61,8 @@ package struct TraceReport: Report {
       for id in waitStarts.keys.sorted() { wait(id, run[id].state, until: event.time, in: run) }
       text.append(isFirst ? "[]\n" : "\n]\n")
     case .jobLaunched, .jobProgress, .jobLog, .programLog, .cancelRequested, .slotsChanged, .poolChanged,
-      .arrivalsEnded, .priorityChanged, .drainChanged, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced,
+      .arrivalsEnded, .priorityChanged, .drainChanged, .watchChanged, .jobRestored, .jobCaused, .inputsHashed,
+      .jobOutputs, .jobPlaced,
       .clusterChanged:
       break
     }

@@ -38,7 +38,11 @@ struct EarlierAttemptsTests {
   }
 
   private func newest(_ job: Job, file: String = "/f") throws -> EarlierAttempt? {
-    try EarlierAttempts(RunStore(folder: state), ofFile: file).newest(of: job)
+    let newest = try EarlierAttempts(RunStore(folder: state), ofFile: file).newest(of: job)
+    guard case .succeeded(let inputs, let begun) = newest else { return newest }
+    // Just now.
+    #expect(begun.map { abs($0.timeIntervalSinceNow) < Patience.seconds } == true)
+    return .succeeded(inputs: inputs)
   }
 
   private func end(_ feed: FakeFeed, _ state: JobState, attempt: Int = 1) {

@@ -16,15 +16,16 @@ struct EarlierJobTests {
   /// Records a run of jobs with these names; `body` states what happens to them.
   private func record(
     _ id: String, _ names: [String], resumes: String? = nil, folder: String? = nil, ends: Bool = true,
-    _ body: (FakeFeed) -> Void
+    isOpen: Bool = false, _ body: (FakeFeed) -> Void
   ) throws -> RunEntry {
     let origin = RunOrigin(command: "run", file: "/f", directory: "/", slots: 1, onFailure: "keep-going")
     let feed = FakeFeed()
-    let recorder = RunRecorder(folder: state, origin: origin, fingerprints: names.map { _ in "aa" })
+    let recorder = RunRecorder(folder: state, origin: origin, fingerprints: isOpen ? [] : names.map { _ in "aa" })
     recorder.start(feed)
     feed.post(
       .runStarted(
-        RunStart(id: id, name: id, slots: 1, at: start, jobs: names.count, folder: folder, resumes: resumes)))
+        RunStart(
+          id: id, name: id, slots: 1, at: start, jobs: names.count, folder: folder, resumes: resumes, isOpen: isOpen)))
     for (index, name) in names.enumerated() {
       feed.post(.jobAdded(JobID(index), Job(name: name, work: .simulate(SimulatedWork()))))
     }
@@ -79,6 +80,23 @@ struct EarlierJobTests {
         EarlierJob("cancelled", .cancelled, fingerprint: "aa"), EarlierJob("executing", .executing, fingerprint: nil),
         EarlierJob("waiting", .waiting, fingerprint: nil),
       ])
+  }
+
+  @Test func theJobsThatCameDuringARunAreCompared() throws {
+    func job(_ name: String) -> Job { Job(name: name, work: .shell(ShellWork(.script("echo \(name)")))) }
+    let run = try record("a", [], ends: false, isOpen: true) { feed in
+      feed.post(.jobAdded(JobID(0), job("first")))
+      succeed(feed, 0, at: .seconds(1))
+      feed.post(.jobAdded(JobID(1), job("second")))
+      feed.post(.jobState(JobID(1), .failed(JobFailure(.exit(1), "exit 1"), allowed: false), attempt: 1, pid: nil))
+      feed.post(.jobAdded(JobID(2), job("third")))
+    }
+    let jobs = try RunStore(folder: state).earlierJobs(of: run)
+    #expect(jobs.map(\.name) == ["first", "second", "third"])
+    #expect(jobs.map(\.fingerprint) == ["first", "second", "third"].map { Fingerprint.of(job($0)) })
+    let graph = JobGraph(name: "each", jobs: jobs.map { job($0.name) })
+    let plan = ResumePlan(jobs, graph, fingerprints: graph.jobs.map(Fingerprint.of), inputsHash: { _ in nil })
+    #expect(plan.restored.keys.map(\.index) == [0] && plan.again.map(\.reason) == [.failed, .waiting])
   }
 
   @Test func aSuccessAfterTheLastCommitIsKnownFromTheRunsFolder() throws {

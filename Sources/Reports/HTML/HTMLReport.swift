@@ -95,7 +95,7 @@ package struct HTMLReport {
       card(
         "Slots in use", "\(mean) <small>of \(count)</small>",
         meter([("ok", part, "in use")])
-          + "<p>\(Format.percent(part)) of their time; idle \(Format.length(idle)), "
+          + "<p>\(figures.slots.busyTime < .milliseconds(50) ? "" : "\(Format.percent(part)) of their time; ")idle \(Format.length(idle)), "
           + "at most \(figures.slots.peak) in use</p>",
         to: &page)
     } else {

@@ -132,6 +132,9 @@ package struct RunDiff {
 
   private func id(_ run: Run) -> TerminalText { MessageText.of(run.start?.id ?? "?") }
 
+  /// The names of both runs.
+  var runs: (before: String?, after: String?) { (before.start?.id, after.start?.id) }
+
   private static func name(_ name: String) -> TerminalText {
     Elision(isASCII: true).name(JobText.clean(name), to: nameWidth)
   }

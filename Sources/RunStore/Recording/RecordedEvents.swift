@@ -1,16 +1,16 @@
 import JobModel
 
 /// The events of a recorded run, which may still be running.
-struct RecordedEvents {
-  private let run: RunEntry
+package struct RecordedEvents: Sendable {
+  package let run: RunEntry
   private var reader = EventReader()
   /// The number of lines that have been read.
   private var next = 0
 
-  init(of run: RunEntry) { self.run = run }
+  package init(of run: RunEntry) { self.run = run }
 
   /// The events that were recorded since the last call.
-  mutating func readMore(_ store: RunStore) throws -> [JobEvent] {
+  package mutating func readMore(_ store: RunStore) throws -> [JobEvent] {
     var events: [JobEvent] = []
     try store.eventLines(of: run, from: next) { bytes in
       do throws(EventFault) {

@@ -83,7 +83,8 @@ package struct EarlierAttempts: Sendable {
     switch end.outcome {
     case .ok, .upToDate:
       guard let fingerprint = end.fingerprint else { return nil }
-      return fingerprint == Fingerprint.of(job) ? .succeeded(inputs: end.inputs) : .changed
+      guard fingerprint == Fingerprint.of(job) else { return .changed }
+      return .succeeded(inputs: end.inputs, begun: end.took.map { end.at - $0 / .seconds(1) })
     case .failed, .allowed, .cancelled: return .unfinished
     case .restored, .skipped: return nil
     }

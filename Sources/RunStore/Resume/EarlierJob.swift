@@ -77,7 +77,8 @@ extension RunStore {
       return before
     }
     let known = Dictionary(before.map { ($0.name, $0) }) { first, _ in first }
-    var jobs = try jobNames(of: run).map { EarlierJob($0, .waiting, fingerprint: nil) }
+    let recorded = try recordedJobs(of: run)
+    var jobs = recorded.jobs.map { EarlierJob($0.name, .waiting, fingerprint: nil) }
     // The newest attempt that something is known of.
     var attempts = [Int](repeating: 0, count: jobs.count)
     // A job that was retried has an end for each time, the newest last.
@@ -95,6 +96,12 @@ extension RunStore {
       guard attempt > attempts[index] else { continue }
       jobs[index] = EarlierJob(entry, jobs[index].name, run: run.id)
       attempts[index] = attempt
+    }
+    // The recorder knows no fingerprints of jobs that came during the run.
+    if recorded.isOpen {
+      for (index, job) in recorded.jobs.enumerated() where jobs[index].fingerprint == nil {
+        jobs[index].fingerprint = Fingerprint.of(job)
+      }
     }
     let names = Set(jobs.map(\.name))
     return jobs + before.filter { !names.contains($0.name) }
@@ -115,22 +122,22 @@ extension RunStore {
     return outputs
   }
 
-  /// The names of the jobs that a run was started with.
-  private func jobNames(of run: RunEntry) throws -> [String] {
-    var names: [String] = []
+  /// The jobs that a run was started with, and, where they came during the run (`isOpen`), the others.
+  private func recordedJobs(of run: RunEntry) throws -> (jobs: [Job], isOpen: Bool) {
+    var (jobs, isOpen): ([Job], Bool) = ([], false)
     var reader = EventReader()
     try eventLines(of: run) { bytes in
       for line in bytes.split(separator: UInt8(ascii: "\n")) {
         for event in try line.withUnsafeBufferPointer({ line in try reader.read(line) }) {
           switch event.fact {
-          case .runStarted: continue
-          case .jobAdded(_, let job): names.append(job.name)
-          default: return false
+          case .runStarted(let start): isOpen = start.isOpen
+          case .jobAdded(_, let job): jobs.append(job)
+          default: if !isOpen { return false }
           }
         }
       }
       return true
     }
-    return names
+    return (jobs, isOpen)
   }
 }

@@ -60,11 +60,12 @@ package struct ResumePlan: Sendable {
     for index in order {
       let job = graph.jobs[index]
       guard let before = known[job.name] else {
-        reasons[index] = .new
+        if !job.isManual { reasons[index] = .new }
         continue
       }
       guard case .done(let success) = before.end else {
-        reasons[index] = Reason(before.end)
+        // One that a person starts waits for that again.
+        if !job.isManual { reasons[index] = Reason(before.end) }
         continue
       }
       if before.fingerprint != fingerprints[index] {

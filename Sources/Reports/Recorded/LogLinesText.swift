@@ -1,0 +1,55 @@
+import JobModel
+import Screen
+
+/// The lines that jobs have written, from the events of a run: as they are of one job, after their names of several.
+package struct LogLinesText: Sendable {
+  /// The column of names grows up to this width.
+  private static let widestName = 28
+
+  /// The jobs whose lines are shown; nil for all.
+  private let jobs: Set<JobID>?
+  private let paint: Paint
+  private var names: [TerminalText] = []
+  private var width = 0
+  private var open: Set<JobID>
+  private var hasFinished = false
+
+  package init(jobs: Set<JobID>?, paint: Paint) {
+    self.jobs = jobs
+    self.paint = paint
+    open = jobs ?? []
+  }
+
+  /// Whether no line can follow: the run has ended, or all of the jobs have.
+  package var isOver: Bool { hasFinished || (jobs != nil && open.isEmpty) }
+
+  private var isSingle: Bool { jobs?.count == 1 }
+
+  /// The text of the next events.
+  package mutating func text(of events: [JobEvent]) -> TerminalText {
+    var text: TerminalText = ""
+    for event in events {
+      switch event.fact {
+      case .jobAdded(_, let job):
+        names.append(JobText.clean(job.name))
+        width = max(width, min(Self.widestName, TextWidth.of(names[names.count - 1])))
+      case .jobState(let id, let state, _, _):
+        if jobs?.contains(id) == true { if state.isTerminal { open.remove(id) } else { open.insert(id) } }
+      case .jobLog(let id, _, let line) where jobs?.contains(id) ?? true && !line.isUnfinished:
+        if let line = self.text(of: line, id) { text += line + "\n" }
+      case .runFinished: hasFinished = true
+      default: break
+      }
+    }
+    return text
+  }
+
+  private func text(of line: LogLine, _ id: JobID) -> TerminalText? {
+    let body: TerminalText =
+      JobText.clean(line.text, keepingColor: paint.isColoured) + (line.isCut ? " [cut]" : "")
+    // Notes of opdash are not in the log file of one job either.
+    if isSingle { return line.stream == .note ? nil : body }
+    let mark: TerminalText = line.stream == .note ? ":" : "|"
+    return "\(paint(.name(id.index), names[id.index].padded(to: width))) \(paint(.quiet, mark)) \(body)"
+  }
+}
