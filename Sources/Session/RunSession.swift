@@ -272,7 +272,8 @@ package final class RunSession {
 
   /// Prints the summary after a dashboard, and the closing lines.
   private func tell(_ run: Run) {
-    if view != nil {
+    // A replay has done nothing that could be told.
+    if view != nil, !feed.isReplay {
       for line in SummaryReport.lines(of: run, paint: display.errorPaint) { display.errors.write(line: line) }
     }
     let output = [.plain, .inline].contains(display.interface) ? display.output : display.errors

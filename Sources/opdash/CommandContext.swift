@@ -27,6 +27,12 @@ struct CommandContext {
     exit(ExitStatus.success)
   }
 
+  /// Prints a JSON document, whose characters a terminal does not obey, and ends.
+  func print(document: [UInt8]) {
+    output.write(document)
+    exit(ExitStatus.success)
+  }
+
   /// Prints a line about the command on standard error.
   func note(_ line: String) { note(line, on: errors) }
 

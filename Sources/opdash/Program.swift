@@ -56,6 +56,8 @@ struct Program {
     case .replay(let name, let speed): try records.replay(name, speed: speed)
     case .report(let run, let html): try records.report(run, html: html)
     case .diff(let first, let second): try records.diff(first, second)
+    case .logs(let words, let follows):
+      try LogsCommand(context: context, invocation: invocation).perform(words, follows: follows)
     case .demo(nil): context.print(RunPlan.list.map(MessageText.of))
     case .demo(let name?):
       let settings = try context.withFile(invocation.settings)
@@ -70,7 +72,7 @@ struct Program {
     let launch = RunLaunch(context: context, plan: plan, settings: settings)
     guard invocation.isDryRun else { return try launch.start() }
     plan.cleanUp()
-    context.print(try launch.rehearsal())
+    context.print(try launch.rehearsal(explains: invocation.explains))
   }
 
   /// Prints a page and ends.
@@ -96,6 +98,7 @@ struct Program {
 
   private func list(_ file: String?, _ invocation: Invocation) throws {
     let graph = try context.load(file.map { [$0] } ?? [], invocation.vars).graph
+    if invocation.wantsJSON { return context.print(document: RecordedJSON.list(graph.masked)) }
     context.print(JobTable.list(graph.masked, context.elision(invocation.settings)).map(MessageText.of))
   }
 
@@ -145,11 +148,22 @@ struct Program {
         guard let choice, choice.file != "-", !ForeignFile.isPassed(choice.file),
           let graph = try? context.parts.load(choice.file, environment, [:], { _ in })
         else { return [] }
-        return graph.masked.jobs.map { .init(text: $0.name, summary: JobSummary.description($0)) }
+        let jobs = graph.masked.jobs
+        var candidates: [Completion.Candidate] = []
+        for job in jobs {
+          // All instances by one name, before the first of them.
+          if let matrix = job.matrix, candidates.last(where: { $0.text == matrix }) == nil {
+            let count = jobs.count { $0.matrix == matrix }
+            candidates.append(.init(text: matrix, summary: "all \(Format.count(count, "instance"))"))
+          }
+          candidates.append(.init(text: job.name, summary: JobSummary.description(job)))
+        }
+        return candidates
       },
-      runs: {
+      runs: { areUnfinished in
         let store = environment.stateFolder(Settings()).flatMap { try? RunStore(folder: $0) }
-        return ((try? store?.runs(50)) ?? []).map { .init(text: $0.id, summary: $0.name) }
+        let runs = ((try? store?.runs(50)) ?? []).filter { !areUnfinished || $0.isUnfinished }
+        return runs.map { .init(text: $0.id, summary: $0.name) }
       })
     context.print(completion.answer.lines)
   }

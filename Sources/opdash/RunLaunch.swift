@@ -18,7 +18,9 @@ struct RunLaunch {
   private var parts: ProgramParts { context.parts }
 
   /// The lines about the jobs that the run would execute.
-  func rehearsal() throws -> [TerminalText] {
+  ///
+  /// With `explains`, each with the reason that its check has found.
+  func rehearsal(explains: Bool) throws -> [TerminalText] {
     guard case .graph(let graph) = plan.subject else {
       throw UsageError("\(plan.source) has a queue of its own: --dry-run can't tell what it would run")
     }
@@ -26,16 +28,17 @@ struct RunLaunch {
     let earlier = options.flatMap { EarlierAttempts.known(ofFile: $0.origin.file, stateFolder: $0.stateFolder) }
     let restored = plan.queue.restored
     let mask = SecretMask(graph.secrets)
-    let upToDate =
-      plan.queue.executesAll
-      ? [:]
-      : UpToDateCheck.upToDate(
+    var forecast = UpToDateCheck.Forecast()
+    if !plan.queue.executesAll {
+      forecast = UpToDateCheck.forecast(
         in: graph, restored: Set(restored.keys), earlier: { earlier?.newest(of: graph[$0]) },
-        values: { earlier?.values(of: graph[$0]) }
-      ).mapValues { mask?.masked($0) ?? $0 }
+        values: { earlier?.values(of: graph[$0]) })
+    }
+    func masked(_ text: String) -> String { mask?.masked(text) ?? text }
     let lines = JobTable.rehearsal(
-      graph.masked, of: plan.all?.masked ?? graph.masked, slots: slots(graph), upToDate: upToDate, restored: restored,
-      context.elision(settings))
+      graph.masked, of: plan.all?.masked ?? graph.masked, slots: slots(graph),
+      upToDate: forecast.upToDate.mapValues(masked), restored: restored,
+      reasons: explains ? forecast.executed.mapValues(masked) : nil, context.elision(settings))
     return lines.map(MessageText.of)
   }
 
@@ -51,12 +54,13 @@ struct RunLaunch {
     // Without its view, the dashboard prints nothing.
     let interface = plan.rawOrder == nil ? try environment.interface(for: settings.interface) : .dashboard
     let hasView = interface == .dashboard && plan.rawOrder == nil
+    let asks = interface == .plain && environment.inputIsTerminal && environment.errorIsTerminal && plan.arriving == nil
     var options = try options()
     let read = context.filesRead(settings, own: plan.files)
     if case .graph(let graph) = plan.subject {
-      let approved = try Approvals.of(settings.approved, earlier: plan.approvals, in: graph, canAsk: hasView)
+      let approved = try Approvals.of(settings.approved, earlier: plan.approvals, in: graph, canAsk: hasView || asks)
       options?.queue.approved = approved
-      options?.queue.canAsk = hasView
+      options?.queue.canAsk = hasView || asks
       options?.origin.approvals = Approvals.recorded(approved, in: graph)
       try parts.checkCluster(graph)
       try checkTargets(of: graph, read)
@@ -76,8 +80,11 @@ struct RunLaunch {
       RawOutput(feed, order: $0, paint: paint, output: context.output, errors: context.errors)
     }
     raw?.start()
+    let prompt = asks ? ApprovalPrompt(feed, errors: context.errors) : nil
     let closing: @MainActor (Run) -> [String] = { run in
       raw?.wait()
+      // Until then the answers have an effect.
+      withExtendedLifetime(prompt) {}
       return plan.closing(run)
     }
     let session = RunSession(
@@ -86,6 +93,7 @@ struct RunLaunch {
     recording?.whenLost { [weak session] in session?.noteUnrecorded($0) }
     parts.watchSignals(session)
     try session.begin {
+      prompt?.start()
       recording?.start()
       run.start()
       arrivals?()

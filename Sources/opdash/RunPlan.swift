@@ -31,6 +31,8 @@ struct RunPlan {
   var queue = JobQueueOptions()
   /// The approvals given when the earlier run started.
   var approvals: Set<String> = []
+  /// Whether the jobs are the recorded ones of a list that was not read to its end.
+  var isCut = false
   /// Adds jobs to the graph during the run.
   var arriving: EachJobs?
   /// The past of a run that is recorded already; such a run is not recorded again.

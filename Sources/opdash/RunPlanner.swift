@@ -23,6 +23,11 @@ struct RunPlanner {
       source: lastComponent(ofPath: choice.file), command: "run", words: invocation.words,
       file: choice.file == "-" ? nil : environment.absolute(choice.file), all: graph)
     plan.queue.executesAll = invocation.isForced
+    plan.queue.isWatching = invocation.isWatching
+    if invocation.isWatching, case .graph(let graph) = plan.subject, graph.jobs.allSatisfy(\.inputs.isEmpty) {
+      throw UsageError(
+        "no job of \(plan.source) has inputs, so there is nothing to watch: write 'inputs' into those to be run again")
+    }
     if let file = plan.file { plan.files.add(file, "the job file") }
     for file in loaded.includedFiles { plan.files.add(file, "the included file") }
     return plan

@@ -85,10 +85,17 @@ struct EachProgramTests {
     let resumed = try each(#""$OPDASH" resume"#)
     #expect(resumed.ending == .exited(0), "\(resumed.errors)")
     #expect(resumed.output.contains("gone | gone") && !resumed.output.contains("here | here"))
-    #expect(try each(#"echo gone2 | "$OPDASH" each 'test -e'"#).ending == .exited(1))
-    let refused = try each(#""$OPDASH" resume last"#)
-    #expect(refused.ending == .exited(2))
-    #expect(refused.errors.contains("were standard input, which can't be read again"))
+  }
+
+  @Test func aRunWithItsArgumentsOnStandardInputIsResumedInItsFolder() throws {
+    try place.write("", to: "here")
+    let command = #"printf 'here\ngone\n' | "$OPDASH" each --order 'echo {} >> log; test -e {}'"#
+    #expect(try each(command).ending == .exited(1))
+    try place.write("", to: "gone")
+    let resumed = try each(#"mkdir sub && cd sub && "$OPDASH" resume last --ui plain"#)
+    #expect(resumed.ending == .exited(0), "\(resumed.errors)")
+    #expect(place.contents("log").map { String(decoding: $0, as: UTF8.self) } == "here\ngone\ngone\n")
+    #expect(try each(#""$OPDASH" resume last"#).output.contains("nothing"))
   }
 
   // MARK: A list that arrives
@@ -140,7 +147,7 @@ struct EachProgramTests {
     #expect(run.errors == "opdash: can't read standard input: Is a directory\n")
   }
 
-  @Test func aRunWhoseListWasNotReadToItsEndIsNotResumed() throws {
+  @Test func aRunWhoseListWasNotReadToItsEndHasWorkThatNobodyKnows() throws {
     let run = try place.start(script: Self.silent + "'echo {}; : >ready' <&3")
     #expect(eventually { place.has("ready") && run.outputText == "a\n" })
     // The job's end is recorded a moment later.
@@ -149,7 +156,7 @@ struct EachProgramTests {
     _ = run.ending()
     let refused = try each(#""$OPDASH" resume"#)
     #expect(refused.ending == .exited(2))
-    #expect(refused.errors.contains("were standard input, which can't be read again"))
+    #expect(refused.errors.contains("was not read to its end, and all of its first 1 job is done"))
   }
 
   @Test func aShortOutputIsRecordedWithoutALogFile() throws {

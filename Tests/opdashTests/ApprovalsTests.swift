@@ -26,16 +26,16 @@ struct ApprovalsTests {
   @Test func whereNobodyCanAnswerNothingStarts() {
     #expect(
       refusal([], graph())
-        == "deploy[a] waits for a person's approval, and so do 2 more, which only the dashboard can ask for: "
+        == "deploy[a] waits for a person's approval, and so do 2 more, which can be asked for only at a terminal: "
         + "approve with --approve all, or run in a terminal")
     let one = graph { jobs in for index in 1...2 { jobs[index].approval = nil } }
     #expect(
       refusal([], one)
-        == "publish waits for a person's approval, which only the dashboard can ask for: "
+        == "publish waits for a person's approval, which can be asked for only at a terminal: "
         + "approve with --approve publish, or run in a terminal")
     #expect(
       refusal(["publish"], graph())
-        == "deploy[a] waits for a person's approval, and so does 1 more, which only the dashboard can ask for: "
+        == "deploy[a] waits for a person's approval, and so does 1 more, which can be asked for only at a terminal: "
         + "approve with --approve all, or run in a terminal")
     #expect(refusal([], graph(), canAsk: true) == nil)
   }

@@ -14,7 +14,10 @@ struct CompletionTests {
       jobs: { file in
         guard let file else { return [.init(text: "build", summary: "the program"), .init(text: "test:unit")] }
         return [.init(text: "of \(file)")]
-      }, runs: { [.init(text: "20260102-1", summary: "release")] }
+      },
+      runs: { areUnfinished in
+        [.init(text: "20260102-1", summary: "release")] + (areUnfinished ? [] : [.init(text: "20260101-1")])
+      }
     ).answer
   }
 
@@ -46,6 +49,9 @@ struct CompletionTests {
     #expect(answer(["run", "-nj", ""]) == .candidates([]))
     #expect(answer(["run", "-j4", "b"]).lines == ["build\tthe program"])
     #expect(answer(["run", "--trace", ""]) == .files([]))
+    #expect(texts("run", "--approve", "") == ["build", "test:unit", "all"])
+    #expect(
+      texts("run", "./x", "--approve=o") == ["--approve=of ./x"] || texts("run", "./x", "--approve", "o") == ["of ./x"])
   }
 
   @Test func jobsAreThoseOfTheFileThatIsNamedOrFound() {
@@ -61,7 +67,12 @@ struct CompletionTests {
   }
 
   @Test func runsAreOfferedAsFarAsTheyAreTaken() {
-    for command in ["resume", "report", "replay", "diff"] { #expect(texts(command, "") == ["20260102-1", "last"]) }
+    for command in ["report", "replay", "diff", "logs"] {
+      #expect(texts(command, "") == ["20260102-1", "20260101-1", "last"])
+    }
+    // Of the others, nothing is left.
+    #expect(texts("resume", "") == ["20260102-1", "last"])
+    #expect(texts("logs", "last", "") == ["build", "test:unit"])
     #expect(texts("resume", "a", "") == [] && texts("replay", "a", "") == [])
     #expect(texts("diff", "a", "l") == ["last"] && texts("diff", "a", "b", "") == [])
     // A recording in a file.
@@ -82,7 +93,7 @@ struct CompletionTests {
     #expect(texts("each", "") == [] && answer(["each", "gzip {}", ""]) == .files([]))
     #expect(answer(["each", "-n", ""]) == .candidates([]) && answer(["each", "-nd", "x", "y", ""]) == .files([]))
     #expect(texts("completion", "") == ["bash", "zsh", "fish"])
-    #expect(texts("help", "") == CommandName.allCases.map(\.rawValue) + ["jobs", "events"])
+    #expect(texts("help", "") == CommandName.allCases.map(\.rawValue) + ["jobs", "events", "settings"])
     #expect(texts("get", "") == [] && texts("keys", "") == [] && texts("schema", "") == [])
     #expect(texts("nonsense", "") == CommandName.allCases.map(\.rawValue))
   }

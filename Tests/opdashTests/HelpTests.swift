@@ -67,11 +67,17 @@ struct HelpTests {
     #expect(HelpText.jobs.text.contains(HelpText.largeJobFile.split(separator: "\n")[12]))
   }
 
+  @Test func theSettingsFileOfTheHelpHasNoFaults() throws {
+    let settings = try SettingsFile.decode(
+      Array(HelpText.settingsFile.utf8), file: "config.yaml", SettingsFile.dashboards)
+    #expect(settings.keys.keys.sorted() == ["cancel", "kill"] && settings.notify == .bell)
+  }
+
   @Test func theHelpOfJobFilesNamesEveryKey() {
     let text = HelpText.jobs.text
     let words = Set(text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
     let maps = JobFileSchema.allMaps
-    #expect(maps.count == 15)
+    #expect(maps.count == 18)
     for map in maps {
       for key in map.keys { #expect(words.contains(key.name), "\(map.owner): \(key.name)") }
     }

@@ -33,6 +33,17 @@ struct JobSelectionTests {
     #expect(throws: UsageError("g.yml has no job 'x*'")) { try select("x*") }
   }
 
+  @Test func aJobThatIsNamedStartsWithoutAPersonAndSoDoesWhatItNeeds() throws {
+    let text =
+      "jobs: { a: { run: ls, start: manual }, b: { run: ls, start: manual, needs: [a] }, c: { run: ls, start: manual } }"
+    let graph = try JobFile.decode(Array(text.utf8), file: "g.yml", directory: "/w")
+    func manual(_ names: String...) throws -> [Bool] {
+      try JobFileSearch.Choice(file: "g.yml", jobs: names).selection(in: graph).jobs.map(\.isManual)
+    }
+    #expect(try manual() == [true, true, true])
+    #expect(try manual("b") == [false, false])
+  }
+
   /// `needs` and the command line have one rule.
   @Test(arguments: ["a", "b", "b[linux,*]", "b[*,x64]", "?", "*"]) func aNameSelectsWhatItIsAsANeed(name: String) throws
   {

@@ -126,10 +126,14 @@ struct CommandLineParser {
       throw UsageError("opdash \(name.rawValue) has no option \(stray.spelled); see opdash \(name.rawValue) --help")
     }
     if values.wantsHelp { return Invocation(command: .help(.command(name))) }
+    if values.explains, !values.isDryRun { throw UsageError("--explain is for --dry-run: add -n") }
+    if values.wantsJSON, values.html != nil || values.prunes || values.settings.files[.junit] != nil {
+      throw UsageError("--json prints what opdash \(name.rawValue) prints else: leave out the other form")
+    }
     return Invocation(
       command: try command(name, operands.dropFirst(named == nil ? 0 : 1)), isBare: named == nil,
       settings: values.settings, vars: values.vars, isDryRun: values.isDryRun,
-      isForced: values.isForced)
+      isForced: values.isForced, explains: values.explains, wantsJSON: values.wantsJSON, isWatching: name == .watch)
   }
 
   private func command(_ name: CommandName, _ operands: ArraySlice<String>) throws(UsageError) -> Invocation.Command {
@@ -146,7 +150,7 @@ struct CommandLineParser {
       throw UsageError("--output raw is for opdash each; opdash \(name.rawValue) prints lines, grouped or github")
     }
     switch name {
-    case .run: return .run(Array(operands))
+    case .run, .watch: return .run(Array(operands))
     case .list: return .list(file: operands.first)
     case .check: return .check(file: operands.first)
     case .graph: return .graph(Array(operands), values.graphFormat)
@@ -168,6 +172,7 @@ struct CommandLineParser {
         throw UsageError("opdash diff needs two runs; opdash history lists them")
       }
       return .diff(first, second)
+    case .logs: return .logs(Array(operands), follows: values.follows)
     case .keys: return .keys
     case .initialize: return .initialize(file: operands.first ?? JobFileSearch.names[0])
     case .schema: return .schema

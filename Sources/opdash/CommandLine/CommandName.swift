@@ -1,6 +1,7 @@
 /// The commands by name, in the order of the help.
 enum CommandName: String, CaseIterable {
   case run
+  case watch
   case get
   case each
   case list
@@ -13,6 +14,7 @@ enum CommandName: String, CaseIterable {
   case replay
   case report
   case diff
+  case logs
   case demo
   case keys
   case help
@@ -28,8 +30,9 @@ enum CommandName: String, CaseIterable {
     case run = "[RUN]"
     case runOrFile = "RUN|FILE"
     case twoRuns = "RUN RUN"
+    case runAndJob = "[RUN] [JOB]"
     case scenario = "[NAME]"
-    case topic = "[COMMAND|jobs|events]"
+    case topic = "[COMMAND|jobs|events|settings]"
     case shell = "bash|zsh|fish"
 
     /// How many there can be.
@@ -37,7 +40,7 @@ enum CommandName: String, CaseIterable {
       switch self {
       case .none: 0
       case .file, .run, .runOrFile, .scenario, .topic, .shell: 1
-      case .twoRuns: 2
+      case .twoRuns, .runAndJob: 2
       case .fileAndJobs, .urls, .commandLine: .max
       }
     }
@@ -86,6 +89,22 @@ enum CommandName: String, CaseIterable {
           ("opdash run -n", "what would run, in order"),
           ("opdash run --set ver=4.3 -j 2", "another value for a var, two jobs at once"),
           ("opdash run --ui json | jq .type", "the events, for another program"),
+        ])
+    case .watch:
+      Row(
+        .fileAndJobs, "run a job file, and run again what changes of inputs affect",
+        """
+        Runs the jobs as opdash run does, and stays. When files that a job has in 'inputs' change, the job is executed
+        again, with all that needs it: what runs is ended first, services are restarted, and a job whose inputs have the
+        content of its last success is up to date. \(Self.search)
+
+        Changes in quick succession are one; watch in the job file says how quick, and what to ignore. A job that changes
+        its own inputs in three attempts in a row is watched no longer, and its log says so. W in the dashboard of any
+        run does the same.
+        """,
+        [
+          ("opdash watch", "all jobs of opdash.yml"),
+          ("opdash watch ci.yml test", "one of them, with its needs"),
         ])
     case .get:
       Row(
@@ -232,6 +251,20 @@ enum CommandName: String, CaseIterable {
         \(Self.naming)
         """,
         [("opdash diff 20261121 last", "since yesterday, where one run of that day is recorded")])
+    case .logs:
+      Row(
+        .runAndJob, "print the output of a recorded run, or of one of its jobs",
+        """
+        Prints the log of a job's newest attempt as its program wrote it, or of all jobs of a run line by line, each
+        after the name of its job. \(Self.naming) The default is last; one word is a job where no run has the name.
+
+        With --follow it prints what comes until the run has ended; of one job, until that has.
+        """,
+        [
+          ("opdash logs build", "the log of the job build in the last run"),
+          ("opdash logs 20261122-1030 'test-*'", "of some jobs of another run"),
+          ("opdash logs -f", "what all jobs write, as it comes"),
+        ])
     case .demo:
       Row(
         .scenario, "list the built-in scenarios, or play one",
@@ -249,10 +282,10 @@ enum CommandName: String, CaseIterable {
         [("opdash keys", "every key")])
     case .help:
       Row(
-        .topic, "explain a command, job files or events, with examples",
+        .topic, "explain a command, job files, events or settings, with examples",
         """
-        Explains a command, the keys of a job file (jobs) or the records of --ui json (events). opdash COMMAND -h is
-        the same.
+        Explains a command, the keys of a job file (jobs), the records of --ui json (events) or the settings file
+        (settings). opdash COMMAND -h is the same.
         """,
         [("opdash help run", "one command"), ("opdash help jobs", "the job file at a glance")])
     case .completion:

@@ -23,6 +23,8 @@ struct Invocation: Equatable {
     case replay(String, speed: Double)
     case report(run: String, html: String?)
     case diff(String, String)
+    /// A run, a job of it, or both; see `LogsCommand`.
+    case logs([String], follows: Bool)
     case keys
     /// Nil lists the scenarios.
     case demo(scenario: String?)
@@ -50,6 +52,12 @@ struct Invocation: Equatable {
   var isDryRun = false
   /// Whether jobs that are up to date are run too.
   var isForced = false
+  /// Whether a dry run says why jobs would run.
+  var explains = false
+  /// Whether a table is printed as JSON.
+  var wantsJSON = false
+  /// Whether inputs are watched.
+  var isWatching = false
   /// The command line without the program's name.
   var words: [String] = []
 }

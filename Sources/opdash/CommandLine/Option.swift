@@ -18,6 +18,9 @@ struct Option: Sendable {
     var speed = 1.0
     var html: String?
     var graphFormat = GraphFormat.text
+    var wantsJSON = false
+    var explains = false
+    var follows = false
     var wantsManual = false
     var wantsHelp = false
     var wantsVersion = false
@@ -66,13 +69,13 @@ struct Option: Sendable {
 
   // MARK: The table
 
-  private static let running: [CommandName] = [.run, .get, .each, .demo, .resume]
+  private static let running: [CommandName] = [.run, .watch, .get, .each, .demo, .resume]
   /// The commands with a dashboard.
   private static let showing: [CommandName] = running + [.replay]
   private static let printing: [CommandName] = showing + [.keys]
   /// The commands that read a job file and accept values for its vars.
-  private static let reading: [CommandName] = [.run, .list, .check, .graph]
-  private static let recorded: [CommandName] = [.resume, .history, .replay, .report, .diff]
+  private static let reading: [CommandName] = [.run, .watch, .list, .check, .graph]
+  private static let recorded: [CommandName] = [.resume, .history, .replay, .report, .diff, .logs]
 
   /// All options, in the order of the help.
   static let all: [Option] = [
@@ -86,15 +89,19 @@ struct Option: Sendable {
       "on-failure", .choice("P", JobGraph.Failure.self), running, "keep-going (default), finish-running or stop-now"
     ) { $0.settings.onFailure = $1 },
     value(
-      "on", .choice("ENGINE", Engine.self), [.run, .resume], "what executes the programs: local, or a cluster by slurm"
+      "on", .choice("ENGINE", Engine.self), [.run, .watch, .resume],
+      "what executes the programs: local, or a cluster by slurm"
     ) { $0.settings.engine = $1 },
     flag("dry-run", letter: "n", running, unlettered: [.each], "say what would run, in order, and why what won't") {
       $0.isDryRun = true
     },
-    flag("force", [.run], "run jobs that are up to date too") { $0.isForced = true },
+    flag("explain", [.run, .watch, .resume], "with --dry-run: which input or command has changed") {
+      $0.explains = true
+    },
+    flag("force", [.run, .watch], "run jobs that are up to date too") { $0.isForced = true },
     value("set", .assignment, reading, "a value for one of the file's vars") { $0.vars[$1.name] = $1.value },
     value(
-      "approve", .text("JOB", "a job's name, a pattern, or all"), [.run, .resume],
+      "approve", .text("JOB", "a job's name, a pattern, or all", .jobs), [.run, .watch, .resume],
       "JOB starts without being asked for; or all"
     ) { $0.settings.approved.append($1) },
     flag("failed", [.resume], "only failed jobs, and jobs skipped because of them") { $0.onlyFailed = true },
@@ -105,6 +112,8 @@ struct Option: Sendable {
     value("format", .choice("F", GraphFormat.self), [.graph], "text (default), dot for Graphviz, or mermaid") {
       $0.graphFormat = $1
     },
+    flag("follow", letter: "f", [.logs], "print what comes, until the run has ended") { $0.follows = true },
+    flag("json", [.list, .history, .report, .diff], "print one JSON document") { $0.wantsJSON = true },
     flag("prune", [.history], "remove old runs now: by age, number and size") { $0.prunes = true },
     value(
       "input", letter: "i", .text("LIST", "a file, or - for standard input", .files), [.get],
@@ -154,7 +163,7 @@ struct Option: Sendable {
       "keep-open", .choice("WHEN", KeepOpen.self), showing, "stay at the end: on-failure (default), always or never"
     ) { $0.settings.keepOpen = $1 },
     value(
-      "state", .folder, [.run, .get, .each, .demo] + recorded,
+      "state", .folder, [.run, .watch, .get, .each, .demo] + recorded,
       "where runs are recorded (default $XDG_STATE_HOME/opdash)"
     ) { $0.settings.state = $1 },
     value("events", .file, running, "write the events to a file, as --ui json prints them") {

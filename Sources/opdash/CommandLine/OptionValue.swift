@@ -6,6 +6,8 @@ enum ValueCandidates: Equatable {
   case words([String])
   case files
   case folders
+  /// The jobs of the file.
+  case jobs
 }
 
 /// A kind of value that options take.

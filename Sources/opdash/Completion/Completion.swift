@@ -22,8 +22,8 @@ struct Completion {
   let scenarios: [Candidate]
   /// The jobs of the file that a command line names or, for nil, of the one that is found.
   let jobs: (_ file: String?) -> [Candidate]
-  /// The names of the recorded runs, the newest first.
-  let runs: () -> [Candidate]
+  /// The names of the recorded runs, the newest first; on request only the runs that can be resumed.
+  let runs: (_ areUnfinished: Bool) -> [Candidate]
 
   /// The line without the word that is being typed.
   private struct Line {
@@ -64,11 +64,11 @@ struct Completion {
   var answer: Answer {
     let current = words.last ?? ""
     let line = Line(words.dropLast())
-    if let option = line.pending { return values(of: option, prefix: "", current) }
+    if let option = line.pending { return values(of: option, prefix: "", current, line) }
     if !line.isOver, current.hasPrefix("--"), let equals = current.firstIndex(of: "="),
       let option = Option.named(current[..<equals].dropFirst(2))
     {
-      return values(of: option, prefix: String(current[...equals]), current)
+      return values(of: option, prefix: String(current[...equals]), current, line)
     }
     if !line.isOver, current.hasPrefix("-") {
       let options = Option.all.filter { option in
@@ -92,8 +92,9 @@ struct Completion {
       let file = before.first.flatMap { JobFileSearch.isFile($0) ? $0 : nil }
       let answer = fitting(jobs(file).filter { !before.contains($0.text) }, current)
       return answer == .candidates([]) && before.isEmpty ? .files(JobFileSearch.extensions) : answer
-    case .run, .twoRuns, .runOrFile:
-      let answer = fitting(runs() + [Candidate(text: "last", summary: "the newest run")], current)
+    case .runAndJob where !before.isEmpty: return fitting(jobs(nil), current)
+    case .run, .twoRuns, .runOrFile, .runAndJob:
+      let answer = fitting(runs(command == .resume) + [Candidate(text: "last", summary: "the newest run")], current)
       return answer == .candidates([]) && operands == .runOrFile ? .files([]) : answer
     case .file: return .files(JobFileSearch.extensions)
     case .scenario: return fitting(scenarios, current)
@@ -104,13 +105,17 @@ struct Completion {
     }
   }
 
-  private func values(of option: Option, prefix: String, _ current: String) -> Answer {
+  private func values(of option: Option, prefix: String, _ current: String, _ line: Line) -> Answer {
     switch option.candidates {
-    case .words(let words): fitting(words.map { Candidate(text: prefix + $0) }, current)
+    case .jobs:
+      let file = line.operands.first.flatMap { JobFileSearch.isFile($0) ? $0 : nil }
+      let all = jobs(file) + [Candidate(text: "all", summary: "every job that asks")]
+      return fitting(all.map { Candidate(text: prefix + $0.text, summary: $0.summary) }, current)
+    case .words(let words): return fitting(words.map { Candidate(text: prefix + $0) }, current)
     // The shells complete files in words of their own only.
-    case .files where prefix.isEmpty: .files([])
-    case .folders where prefix.isEmpty: .folders
-    case .none, .files, .folders: .candidates([])
+    case .files where prefix.isEmpty: return .files([])
+    case .folders where prefix.isEmpty: return .folders
+    case .none, .files, .folders: return .candidates([])
     }
   }
 

@@ -6,14 +6,16 @@ enum HelpTopic: Equatable, CaseIterable {
   case command(CommandName)
   case jobs
   case events
+  case settings
 
-  static let allCases: [HelpTopic] = CommandName.allCases.map { .command($0) } + [.jobs, .events]
+  static let allCases: [HelpTopic] = CommandName.allCases.map { .command($0) } + [.jobs, .events, .settings]
 
   var word: String {
     switch self {
     case .command(let command): command.rawValue
     case .jobs: "jobs"
     case .events: "events"
+    case .settings: "settings"
     }
   }
 
@@ -28,6 +30,7 @@ enum HelpTopic: Equatable, CaseIterable {
     case .command(let command): HelpText(command)
     case .jobs: .jobs
     case .events: .events
+    case .settings: .settings
     }
   }
 }
@@ -51,13 +54,14 @@ extension HelpText {
 
   /// The commands, some of them with one line for two, so that the help fits a screen.
   private static let commands: [([CommandName], String?)] = [
-    ([.run], nil), ([.get], nil), ([.each], "run a command for each argument, or line of standard input"),
+    ([.run, .watch], "run a job file; run again what changes of inputs affect"), ([.get], nil),
+    ([.each], "run a command for each argument, or line of standard input"),
     ([.list, .check, .graph], "print a file's jobs, its faults, or its graph"),
     ([.resume], "resume an unfinished run; finished work is kept"),
     ([.history, .replay], "list past runs and usual times; play a run again"),
-    ([.report, .diff], "say where a run spent its time; compare two"),
+    ([.report, .diff, .logs], "say where a run spent its time; compare two; print output"),
     ([.initialize, .demo], "write a job file to begin with; list or play scenarios"),
-    ([.keys, .help], "print the keys; explain a command, job files or events"),
+    ([.keys, .help], "print the keys; explain a command, files, settings"),
     ([.completion, .schema], "complete commands in a shell, job files in an editor"),
   ]
 

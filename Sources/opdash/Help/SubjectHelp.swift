@@ -1,3 +1,5 @@
+import Dashboard
+
 extension HelpText {
   /// The job file at a glance.
   static let jobs = HelpText(
@@ -16,7 +18,9 @@ extension HelpText {
             name, version | what the run is called; 1
             slots | jobs at once (the number of processors)
             timeout | the limit of the whole run, as in 2h
-            on_failure | keep-going, finish-running or stop-now
+            on_failure | keep-going, finish-running or stop-now; or stop_after (a number of failures) and then
+            stay | true: services stay up when no job needs them any more, until the run is quit
+            watch | debounce (300ms) and ignore, for opdash watch
             schedule | critical-path, priority or fifo
             shell | what runs a script: the name of a shell, or words as in [bash, -eu, -c]
             vars, env | values for ${NAME}; the environment of every command
@@ -47,13 +51,15 @@ extension HelpText {
             """
             description | what opdash list prints
             needs | jobs and patterns as a list, or as a map to ok, finished, failed, not-ok or ready
-            matrix | names to lists of values: an instance for each combination, without those of exclude
+            matrix | names to lists of values: an instance for each combination, without those of exclude, and with those of \
+            include
             if | a condition with ==, !=, !, && and ||: it is skipped where this does not hold
             when | in finally: after which ends of the others it runs, always, ok or failed
             approve | a question to a person before it starts
             creates, inputs | files that it makes and reads: it is up to date while they are unchanged
-            service | that it runs while others need it; ready (url, port, run or output, with every and timeout), \
-            restart (never, on-failure or always)
+            start | manual: a person starts it, with the key of retry
+            service | that it runs while others need it; ready (url, port, run or output, with every and timeout, or \
+            notify), alive (url, port or run, with every, timeout and failures), restart (never, on-failure or always)
             timeout, silence | the limit of one attempt (500ms, 8s, 10m, 1h30m), and of its saying nothing
             stall | the time without a moved byte after which a download or upload fails; 5m by default, 0s for no limit
             retry | a number, or max, backoff, initial, cap, jitter, only (causes, exit statuses, output: PATTERN)
@@ -141,6 +147,50 @@ extension HelpText {
       clean: rm -rf work
     """
 
+  /// The settings file.
+  static let settings = HelpText(
+    name: "opdash settings", summary: "the settings file of the dashboard", usage: "",
+    introduction: [
+      .text(
+        """
+        opdash reads $XDG_CONFIG_HOME/opdash/config.yaml, else ~/.config/opdash/config.yaml. Options of the command line \
+        override it. opdash keys prints the actions with their keys.
+        """),
+      .code(settingsFile),
+    ],
+    sections: [
+      Section(
+        title: "The file",
+        blocks: [
+          .rows(
+            """
+            keys | actions to a key, or a list of keys; [] for none
+            colors | elements to [COLOR] [on COLOR] [bold] [dim] [underline] [reverse] [italic]
+            background | auto, dark or light
+            notify | none, bell or message, when a run has ended
+            mouse | false leaves the mouse to the terminal
+            ascii | true draws with ASCII only
+            history | what is kept of recorded runs: days (30), runs (200), megabytes (1000)
+            """)
+        ]),
+      Section(
+        title: "Elements of colors",
+        blocks: [.text(ThemeElement.allCases.map(\.rawValue).joined(separator: ", ") + ".")]),
+    ])
+
+  /// A test reads it as a settings file.
+  static let settingsFile = """
+    keys:
+      cancel: [d, F9]
+      kill: ^K
+    colors:
+      failed: bright-red bold
+      executing: "#00afff"
+    background: light
+    notify: bell
+    history: { days: 30, runs: 200, megabytes: 1000 }
+    """
+
   /// The records of `--ui json`.
   static let events = HelpText(
     name: "opdash events", summary: "the records of --ui json", usage: "",
@@ -162,6 +212,7 @@ extension HelpText {
             job_state | job, state, attempt, pid, and what belongs to the state
             job_launched | job, pid, where the state had none yet
             job_restored | job, run, at, took
+            job_caused | job, attempt, cause: why the attempt is made
             inputs_hashed | job, hash
             job_placed | job, cluster_id, nodes, took once it has ended
             job_progress | job, done, total, unit
@@ -171,6 +222,7 @@ extension HelpText {
             slots_changed | slots
             priority_changed | job, priority
             drain_changed | draining
+            watch_changed | watching, fault
             stop_requested | level, by
             cluster_changed | fault, while the controller of the cluster is down
             run_finished | succeeded, failed, skipped, cancelled, exit, allowed, left
@@ -188,7 +240,7 @@ extension HelpText {
             succeeded | up_to_date where there was nothing to do
             failed | reason, exit, cause, signal, status, allowed
             cancelled | by person, signal, policy or program
-            skipped | because: the job whose end rules this one out
+            skipped | because: the job whose end rules this one out, or for: condition, outcome, unneeded or manual
             """)
         ]),
       Section(

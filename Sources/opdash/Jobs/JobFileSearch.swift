@@ -35,6 +35,9 @@ struct JobFileSearch {
         }
         wanted += found
       }
+      var graph = graph
+      // Who names a job starts it.
+      for id in graph.needed(by: wanted) { graph.jobs[id.index].isManual = false }
       return graph.restricted(to: wanted + graph.finalJobs(after: wanted))
     }
   }

@@ -15,9 +15,11 @@ enum JobTable {
   /// The jobs that would run, in the order of their starts, and why others wouldn't; `all` includes jobs not asked for.
   ///
   /// `upToDate` has the jobs that would not be executed because of that, with the reasons; `restored` ones are not listed.
+  /// With `reasons`, a line below each job that would run says why, where a check of files does.
   static func rehearsal(
     _ graph: JobGraph, of all: JobGraph, slots: Int, upToDate: [JobID: String] = [:],
-    restored: [JobID: EarlierSuccess] = [:], _ elision: Elision = Elision(isASCII: false)
+    restored: [JobID: EarlierSuccess] = [:], reasons: [JobID: String]? = nil,
+    _ elision: Elision = Elision(isASCII: false)
   ) -> [String] {
     let rehearsal = Rehearsal(graph, slots: slots, restored: restored)
     let order = rehearsal.order.filter { upToDate[$0] == nil }
@@ -32,6 +34,10 @@ enum JobTable {
       let pad = String(repeating: " ", count: String(runs).count - number.count)
       lines.append(
         "  \(pad)\(number)  \(row(graph[id], width, summary, text: JobSummary.work(graph[id].work, elision)))")
+      guard let reasons else { continue }
+      let files = !graph[id].creates.isEmpty || !graph[id].inputs.isEmpty
+      let reason = reasons[id] ?? (files ? "no earlier success is known" : "it has neither inputs nor creates")
+      lines.append("\(String(repeating: " ", count: String(runs).count + 4))because \(JobText.clean(reason).text)")
     }
     lines += section("up to date:", current)
     let left = Set(rehearsal.skipped.map(\.job))
@@ -67,6 +73,7 @@ enum JobTable {
     case .condition: return "its condition is false" + (job.condition.map { ": \(JobText.clean($0.text))" } ?? "")
     case .outcome: return "only if a job fails"
     case .unneeded: return "no job needs it"
+    case .manual: return "a person starts it"
     }
   }
 

@@ -28,6 +28,7 @@ struct RecordCommands {
     let (files, page) = try context.openFiles(settings, html: html, besides: context.filesRead(settings))
     let store = try store()
     let run = Run(recorded: try store.events(of: store.run(named: name)))
+    if invocation.wantsJSON { return context.print(document: RecordedJSON.report(run)) }
     if let page { page.write(Array(HTMLReport(run).text.utf8)) }
     for (format, file) in files where format == .junit { file.write(Array(JUnitReport.document(run).utf8)) }
     if page == nil, files.isEmpty {
@@ -40,7 +41,9 @@ struct RecordCommands {
   func diff(_ first: String, _ second: String) throws {
     let store = try store()
     let runs = try [first, second].map { Run(recorded: try store.events(of: store.run(named: $0))) }
-    context.print(RunDiff(from: runs[0], to: runs[1]).lines(paint: paint))
+    let diff = RunDiff(from: runs[0], to: runs[1])
+    if invocation.wantsJSON { return context.print(document: RecordedJSON.diff(diff)) }
+    context.print(diff.lines(paint: paint))
   }
 
   func history(_ file: String?, prunes: Bool) throws {
@@ -67,6 +70,7 @@ struct RecordCommands {
     let table = HistoryTable(
       runs: rows, jobs: jobs.map { .init(name: $0, ends: ends[$0] ?? []) }, paint: paint, width: context.output.columns,
       elision: context.elision(settings))
+    if invocation.wantsJSON { return context.print(document: RecordedJSON.history(table)) }
     context.print(table.lines)
   }
 

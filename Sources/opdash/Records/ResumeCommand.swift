@@ -1,3 +1,4 @@
+import Foundation
 import JobCluster
 import JobEngine
 import JobModel
@@ -20,7 +21,7 @@ struct ResumeCommand {
     if let run = ResumableRun.obstacle(to: entry, in: try store.runs(), isGoingOn: store.isGoingOn) {
       throw UsageError(ResumeText.goesOn(run, isHere: run.process.isAlive))
     }
-    var (plan, old) = try earlierPlan(entry)
+    var (plan, old) = try earlierPlan(entry, store)
     guard case .graph(let planned) = plan.subject else { return }
     let graph = settings.engine.map { planned.executed(by: $0) } ?? planned
     try context.noteStaying(graph, settings)
@@ -37,6 +38,14 @@ struct ResumeCommand {
     let resume = ResumePlan(
       try store.earlierJobs(of: entry), graph, fingerprints: graph.jobs.map(Fingerprint.of), onlyFailed: onlyFailed,
       inputsHash: UpToDateCheck.inputsHash)
+    if plan.isCut {
+      let list = "the list on standard input was not read to its end"
+      let known = Format.count(graph.jobs.count, "job")
+      guard !resume.isNothingLeft else {
+        throw UsageError("\(list), and all of its first \(known) \(graph.jobs.count == 1 ? "is" : "are") done")
+      }
+      context.note("\(list): only its first \(known) are known")
+    }
     if resume.isNothingLeft {
       return context.print([MessageText.of(ResumeText.nothingLeft(of: entry, onlyFailed: onlyFailed))])
     }
@@ -49,7 +58,8 @@ struct ResumeCommand {
     plan.queue.leavesWork = resume.leavesWork
     plan.approvals = Set(entry.origin.approvals ?? [])
     if invocation.isDryRun {
-      return context.print(try RunLaunch(context: context, plan: plan, settings: settings).rehearsal())
+      return context.print(
+        try RunLaunch(context: context, plan: plan, settings: settings).rehearsal(explains: invocation.explains))
     }
     let left = try AbandonedClusterJobs(
       of: store.chain(of: entry).map { AbandonedClusterJobs.EarlierRun(id: $0.id, folder: $0.folder) },
@@ -90,7 +100,7 @@ struct ResumeCommand {
   }
 
   /// The jobs of a run by its command line, from where it was started, and its settings.
-  private func earlierPlan(_ entry: RunEntry) throws -> (RunPlan, Settings) {
+  private func earlierPlan(_ entry: RunEntry, _ store: RunStore) throws -> (RunPlan, Settings) {
     let old = try CommandLineParser.parse(entry.origin.words)
     var there = RunPlanner(context: context, invocation: old)
     there.context.environment.currentDirectory = entry.origin.directory
@@ -108,10 +118,14 @@ struct ResumeCommand {
       }
       return (try there.downloads(request), old.settings)
     case .each(let request):
-      guard !request.arguments.isEmpty else {
-        throw UsageError("the arguments of run \(entry.id) were standard input, which can't be read again")
+      // Its commands run in the folder that it was started in.
+      guard chdir(entry.origin.directory) == 0 else {
+        throw UsageError(
+          "run \(entry.id) was started in \(entry.origin.directory), which can't be entered: "
+            + String(cString: strerror(errno)))
       }
-      return (try there.each(request), old.settings)
+      guard request.arguments.isEmpty else { return (try there.each(request), old.settings) }
+      return (try recordedList(entry, store, old), old.settings)
     case .demo:
       let words = entry.origin.words.joined(separator: " ")
       throw UsageError("run \(entry.id) played a scenario, which starts anew: opdash \(words)")
@@ -119,6 +133,16 @@ struct ResumeCommand {
       // A run that resumes another is recorded with the command line of the first.
       throw UsageError("the store is damaged: run \(entry.id) is not one of run, get, each or demo: start it anew")
     }
+  }
+
+  /// The jobs of a list on standard input, as they were recorded.
+  private func recordedList(_ entry: RunEntry, _ store: RunStore, _ old: Invocation) throws -> RunPlan {
+    var run = Run(logCapacity: 1)
+    for event in try store.chain(of: entry).last.map({ try store.events(of: $0) }) ?? [] { run.apply(event) }
+    let graph = JobGraph(name: "each", jobs: run.jobs.map(\.job))
+    var plan = RunPlan(subject: .graph(graph), source: "each", command: "each", words: old.words)
+    plan.isCut = run.isOpen
+    return plan
   }
 
   /// Ends the processes that a killed run has left; returns the ones that don't end.

@@ -1,0 +1,103 @@
+import Basics
+import Foundation
+import JobModel
+import Reports
+import RunStore
+import Screen
+import Session
+
+/// `opdash logs`: prints the output of a recorded run's jobs, also while they run.
+@MainActor
+struct LogsCommand {
+  let context: CommandContext
+  let invocation: Invocation
+
+  /// How often a run that is going on is asked for new lines.
+  private static let interval: Duration = .milliseconds(250)
+  /// The bytes of a log file that are printed at once.
+  private static let pieceSize = 1 << 16
+
+  func perform(_ words: [String], follows: Bool) throws {
+    let store = try RunStore(folder: context.stateFolder(invocation.settings))
+    let (entry, name) = try choose(words, store)
+    var reader = RecordedEvents(of: entry)
+    let events = try reader.readMore(store)
+    var names: [String] = []
+    for case .jobAdded(_, let job) in events.lazy.map(\.fact) { names.append(job.name) }
+    let wanted = try name.map { try jobs(matching: $0, among: events, of: entry) }
+    let isFollowed = follows && store.isGoingOn(entry)
+    if !isFollowed, let job = wanted?.first, wanted?.count == 1, printFile(of: job, events) {
+      return context.exit(ExitStatus.success)
+    }
+    let isColoured = context.environment.isColored(
+      invocation.settings.color, onTerminal: context.environment.outputIsTerminal)
+    var lines = LogLinesText(jobs: wanted.map { Set($0) }, paint: Paint(isColoured: isColoured))
+    context.output.write(lines.text(of: events))
+    guard isFollowed else { return context.exit(ExitStatus.success) }
+    follow(reader, store, lines)
+  }
+
+  /// The run and the job, or pattern, that the words name; one word is a run if there is one of this name.
+  private func choose(_ words: [String], _ store: RunStore) throws -> (RunEntry, job: String?) {
+    guard let first = words.first else { return (try store.run(named: "last"), nil) }
+    if words.count > 1 { return (try store.run(named: first), words[1]) }
+    do throws(RunStoreError) { return (try store.run(named: first), nil) } catch {
+      guard case .unknownRun = error.reason, let last = try store.runs(1).first else { throw error }
+      return (last, first)
+    }
+  }
+
+  private func jobs(matching name: String, among events: [JobEvent], of entry: RunEntry) throws(UsageError) -> [JobID] {
+    var graph = JobGraph(name: entry.name)
+    for case .jobAdded(_, let job) in events.lazy.map(\.fact) { graph.jobs.append(job) }
+    let found = graph.jobs(matching: name)
+    guard found.isEmpty else { return found }
+    throw UsageError(
+      "neither a run nor a job of run \(entry.id) is called '\(name)'"
+        + NearestName.hint(for: name, in: graph.jobs.map(\.name), otherwise: "; opdash history lists the runs"))
+  }
+
+  /// Prints the log file of a job's newest attempt; false if it has none.
+  private func printFile(of job: JobID, _ events: [JobEvent]) -> Bool {
+    let run = Run(recorded: events)
+    guard case .shell = run[job].job.work, let attempt = run[job].attempt?.number,
+      let path = run.logPath(job, attempt: attempt), let descriptor = try? ForeignFile.open(path, .own)
+    else { return false }
+    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    var rest: [UInt8] = []
+    while let piece = try? file.read(upToCount: Self.pieceSize), !piece.isEmpty, !context.output.isDropping {
+      guard context.environment.outputIsTerminal else {
+        context.output.write(Array(piece))
+        continue
+      }
+      rest += piece
+      // A line without an end is shown in parts.
+      let end = rest.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.count
+      printSafely(rest[..<end])
+      rest.removeFirst(end)
+    }
+    printSafely(rest[...])
+    return true
+  }
+
+  /// Prints lines on a terminal: of the sequences that it obeys, only colors are kept.
+  private func printSafely(_ bytes: ArraySlice<UInt8>) {
+    guard !bytes.isEmpty else { return }
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    let clean = lines.map { JobText.clean(String(decoding: $0, as: UTF8.self), keepingColor: true) }
+    context.output.write(clean.joined(separator: "\n"))
+  }
+
+  private func follow(_ reader: RecordedEvents, _ store: RunStore, _ lines: LogLinesText) {
+    guard !context.output.isDropping else { return context.exit(ExitStatus.signal(SIGPIPE)) }
+    // Asked before the events are read: what comes after the answer is the end.
+    let isGoingOn = store.isGoingOn(reader.run)
+    var (reader, lines) = (reader, lines)
+    do { context.output.write(lines.text(of: try reader.readMore(store))) } catch { return context.fail(error) }
+    guard isGoingOn, !lines.isOver else { return context.exit(ExitStatus.success) }
+    let clock: any OperationClock = .system
+    _ = clock.schedule(after: Self.interval, on: .main) { [reader, lines] in
+      MainActor.assumeIsolated { follow(reader, store, lines) }
+    }
+  }
+}
