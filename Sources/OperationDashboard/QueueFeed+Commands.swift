@@ -17,8 +17,8 @@ extension QueueFeed {
     case .setPriority(let ids, let priority): for member in known(ids) { prioritize(member, priority) }
     case .setSlots(let slots): setSlots(slots)
     case .changeSlots(let change): setSlots(stream.journal.run.slots(changedBy: change))
-    // A program's queue has no pools, approvals or terminals.
-    case .changePool, .approve, .setTerminalSize: break
+    // A program's queue has no pools, approvals, terminals or inputs, and can't be held as a replay can.
+    case .changePool, .approve, .setTerminalSize, .setWatching, .inputsChanged, .holdReplay, .skipToFailure: break
     case .setDraining(let drains):
       queue.isSuspended = drains
       state(.drainChanged(drains))

@@ -6,8 +6,8 @@ import Testing
   /// Status, time and time left at widths around those from which there is room for the times.
   @Test(
     arguments: [
-      (20, 20, 13, nil, nil), (43, 20, 22, nil, nil), (44, 20, 19, 43, nil), (61, 20, 25, 60, nil),
-      (62, 20, 24, 54, 61), (62, 8, 13, 54, 61), (62, 1, 13, 54, 61), (62, 19, 24, 54, 61), (120, 99, 50, 112, 119),
+      (20, 20, 14, nil, nil), (43, 20, 23, nil, nil), (44, 20, 20, 43, nil), (61, 20, 26, 60, nil),
+      (62, 20, 25, 54, 61), (62, 8, 14, 54, 61), (62, 1, 14, 54, 61), (62, 19, 25, 54, 61), (120, 99, 51, 112, 119),
     ] as [(Int, Int, Int, Int?, Int?)])
   func theListsColumnsFollowItsWidth(_ width: Int, _ longest: Int, _ status: Int, _ time: Int?, _ left: Int?) {
     let columns = Columns(width: width, longestName: longest)
@@ -15,22 +15,18 @@ import Testing
   }
 
   @Test func namesOfATreeGetMore() {
-    #expect(Columns(width: 62, longestName: 99, isTree: true).status == 3 + 26 + 2)
-    #expect(Columns(width: 62, longestName: 99).status == 3 + 19 + 2)
+    #expect(Columns(width: 62, longestName: 99, isTree: true).status == 3 + 26 + 3)
+    #expect(Columns(width: 62, longestName: 99).status == 3 + 19 + 3)
   }
 
-  @Test(arguments: [
-    // Both fit at the column; the name needs more; the text does; both are cut.
-    (5, 10, 20), (15, 10, 20), (16, 10, 21), (25, 30, 30), (20, 40, 20), (20, 36, 24), (20, 35, 25), (10, 45, 15),
-    (10, 44, 16), (10, 46, 15), (15, 45, 20), (30, 45, 20), (40, 39, 21), (90, 10, 50), (90, 90, 20),
-  ])
-  func neitherTakesCellsWhileThereAreBlankOnes(_ name: Int, _ text: Int, _ start: Int) {
-    #expect(Columns.split(name, text, from: 3, column: 20, end: 60) == start)
+  @Test func theMarkOfTheCriticalPathHasACellOfItsOwn() {
+    let columns = Columns(width: 62, longestName: 8)
+    #expect(columns.mark == Columns.name + 8 + 1 && columns.status == columns.mark + 2)
   }
 
   @Test(
     arguments: [
-      (0, .attention), (2, .attention), (3, .name), (23, .name), (24, .progress), (48, .progress), (49, .time),
+      (0, .attention), (2, .attention), (3, .name), (24, .name), (25, .progress), (48, .progress), (49, .time),
       (55, .time), (56, .eta), (61, .eta),
     ] as [(Int, SortColumn)])
   func aCellOfTheTitlesBelongsToAColumn(_ x: Int, _ column: SortColumn) {

@@ -25,8 +25,10 @@ import Testing
   @Test func theSectionIsSearchedTooAndThePaletteIsNoMatch() {
     let moving: [Command] = [
       .back, .nextPane, .up, .down, .pageUp, .pageDown, .halfUp, .halfDown, .first, .last, .left, .right,
+      .nextFailure,
     ]
     #expect(found("moving") == moving)
+    #expect(found("").prefix(3) == [.cancel, .retry, .approve] && Set(found("")).count == found("").count)
     #expect(!found("").contains(.palette) && !found("every").contains(.palette))
   }
 

@@ -11,6 +11,7 @@ import Testing
   /// What an executing job of a run without output, failures, tags and questions can't do.
   private static let usual: Set<Command> = zooms.union(scrubs).union([
     .copyAll, .next, .previous, .retry, .retryDependents, .retryFailed, .raise, .lower, .approve, .untag, .fold,
+    .nextFailure, .watch, .hold,
   ])
 
   /// `a` in the first state, and `b`, which needs it; the cursor is on `a`.
@@ -47,9 +48,9 @@ import Testing
     let ended: Set<Command> = [.cancel, .kill, .pause]
     let retries: Set<Command> = [.retry, .retryDependents, .retryFailed]
     let failed = JobState.failed(Self.failure, allowed: false)
-    #expect(disabled(model(failed)) == Self.usual.subtracting(retries).union(ended))
+    #expect(disabled(model(failed)) == Self.usual.subtracting(retries.union([.nextFailure])).union(ended))
     let stopping = model(failed, .executing, .stopRequested(.terminate, by: .person))
-    #expect(disabled(stopping) == Self.usual.union(ended).union([.drain]))
+    #expect(disabled(stopping) == Self.usual.subtracting([.nextFailure]).union(ended).union([.drain]))
     let allowed = model(.failed(Self.failure, allowed: true), .executing)
     #expect(disabled(allowed) == Self.usual.subtracting([.retry, .retryDependents]).union(ended))
   }
@@ -58,7 +59,7 @@ import Testing
     let over = model(.failed(Self.failure, allowed: false), .skipped(because: .job(JobID(0))))
     #expect(
       disabled(over)
-        == Self.usual.subtracting([.retry, .retryDependents, .retryFailed, .fold])
+        == Self.usual.subtracting([.retry, .retryDependents, .retryFailed, .fold, .nextFailure])
         .union([.cancel, .kill, .pause, .drain, .moreSlots, .fewerSlots, .morePool, .fewerPool]))
   }
 
@@ -291,7 +292,9 @@ import Testing
       guard action != .quit else { continue }
       var effects = action.request(&model, .zero)
       effects += Update.apply(.input(.key(.character("y"))), to: &model, now: .zero)
-      #expect(!effects.contains { if case .send = $0 { true } else { false } }, "\(action)")
+      // How it is played again is no change of the run.
+      let sent = effects.compactMap { if case .send(let command) = $0 { command } else { nil } }
+      #expect(sent.allSatisfy { [.holdReplay(true), .skipToFailure].contains($0) && isReplay }, "\(action)")
       if action.changesRun {
         let place = isReplay ? "this is a replay: its run can't be changed" : "End returns to the present"
         #expect(action.refusal(in: model).hasSuffix(place), "\(action)")

@@ -48,6 +48,17 @@ import Testing
     #expect(left(run(download, slots: 1), at: 0, upTo: 0) == nil)
   }
 
+  @Test func servicesThatAreLeftAloneHaveNone() {
+    var service = Self.job("service", 100, 100)
+    service.service = Service()
+    var run = RunBuilder([Self.job("a"), service], slots: 2)
+    run.move("a", .executing)
+    run.move("service", .serving)
+    #expect(left(run, at: 0) != nil)
+    run.move("a", .succeeded(upToDate: false))
+    #expect(left(run, at: 0) == nil)
+  }
+
   @Test func aRunWhoseLastJobIsAboutToEndHasNone() {
     var run = run(slots: 1)
     run.progress("a", 0, of: 100, .steps)

@@ -53,11 +53,11 @@ import Testing
     (.upload(UploadWork(file: "/f", url: "http://h/f")), ["put      /f", "to       http://h/f"]),
     (
       .operation(OperationWork(className: "Parse", visibility: .whole)),
-      ["class    Parse", "ours     an AsyncOperation, seen whole"]
+      ["class    Parse", "tracked  an AsyncOperation, seen whole"]
     ),
     (
       .operation(OperationWork(className: "Parse", visibility: .wrapped)),
-      ["class    Parse", "foreign  no AsyncOperation: its start and its end are seen"]
+      ["class    Parse", "tracked  no AsyncOperation: its start and its end are seen"]
     ),
   ])
   func theWorkIsOfItsKind(_ work: JobWork, _ expected: [String]) {

@@ -33,7 +33,7 @@ import Testing
     ]
     for (column, isInverted, words) in titles {
       let model = prepared(run) { $0.order.setSort(column, inverted: isInverted) }
-      let text = zip(words, [10, 55, 7, 0]).map { $0.padding(to: $1) }.joined()
+      let text = zip(words, [11, 54, 7, 0]).map { $0.padding(to: $1) }.joined()
       #expect(frame(model).text(row: 2) == "   " + text, "\(column)")
     }
   }
@@ -60,8 +60,8 @@ import Testing
     builder.at(10)
     builder.progress("a", 50, of: 100, .steps)
     let line = frame(prepared(builder.run)).text(row: 3)
-    // Three tenths of the 54 cells between name and time are the bar's.
-    let words = " > a         [#######>......]  50%  50 of 100  5.0/s"
+    // Three tenths of the 53 cells between name and time are the bar's.
+    let words = " > a          [######>......]  50%  50 of 100  5.0/s"
     #expect(line == words.padding(to: 68) + "0:10   0:10")
   }
 }

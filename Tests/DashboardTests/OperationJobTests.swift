@@ -67,7 +67,8 @@ import Testing
       let text = View.frame(
         model(.executing, visibility: visibility), ScreenTraits(isASCII: true, palette: .none), now: .zero
       ).text
-      #expect(text.split(separator: "\n").contains { $0.contains(" > parse ") && $0.contains("foreign") } == isForeign)
+      #expect(
+        text.split(separator: "\n").contains { $0.contains(" > parse ") && $0.contains("tracked: ") } == isForeign)
     }
   }
 

@@ -121,9 +121,10 @@ struct Command: Sendable {
     copy, range, follow, copyPath, firstError, merged, back, cancel, approve, pause, retry, retryDependents,
     retryFailed,
     zoom, fold, zoomIn, zoomOut, zoomAll, filter, next, previous, help, quit, treeOrList, timeline, log, nextPane, tag,
-    untag, kill, wrap, list, critical, events, tree, palette, drain, moreSlots, fewerSlots, morePool, fewerPool, raise,
+    untag, kill, wrap, list, critical, events, tree, palette, watch, drain, moreSlots, fewerSlots, morePool, fewerPool,
+    raise,
     lower, tagAll, tagDependents, up, down, pageUp, pageDown, halfUp, halfDown, first, last, left, right, sortNext,
-    sortPrevious, invert, copyAll, times, freeze, scrubBack, scrubForward, mouse, redraw,
+    sortPrevious, invert, copyAll, times, freeze, hold, nextFailure, scrubBack, scrubForward, mouse, redraw,
   ]
 }
 

@@ -40,11 +40,20 @@ extension Command {
     })
 
   static let retry = retrying(
-    "retry", [.character("r"), .function(8)], "retry", dependents: false, word: { _ in "retry" })
+    "retry", [.character("r"), .function(8)], "retry; restart a service", dependents: false, word: repetition)
 
   static let retryDependents = retrying(
-    "retry-dependents", [.character("R")], "retry with its dependents", dependents: true,
-    word: { $0.someTarget(where: $0.canSkipDependents) ? "retry + skipped" : nil })
+    "retry-dependents", [.character("R")], "retry or restart with its dependents", dependents: true,
+    word: { model in
+      guard model.someTarget(where: model.canSkipDependents) else { return nil }
+      let word = repetition(model)
+      return word == "retry" ? "retry + skipped" : "\(word) + dependents"
+    })
+
+  /// The word for the target that a key would act on, if it is one.
+  private static func repetition(_ model: Model) -> String {
+    (model.tags.isEmpty ? model.cursor.flatMap(model.repetition) : nil) ?? "retry"
+  }
 
   static let approve = Command(
     "approve", [.character("a")], "approve what waits for it", isEnabled: { !$0.index.asking.isEmpty },
@@ -130,15 +139,24 @@ extension Command {
   }
 
   private static func retrying(
-    _ name: String, _ keys: [Key], _ help: String, dependents: Bool, word: @escaping Words
+    _ name: String, _ keys: [Key], _ help: String, dependents: Bool, word footerWord: @escaping Words
   ) -> Command {
-    var command = acting(
-      name, keys, help, ability: .retry, verb: "Retry", where: \.isRetryable, isEnabled: \.canRetry,
-      refusal: refuseRetry, word: word
-    ) { jobs, model, now in
-      model.say("retrying \(model.naming(jobs))\(dependents ? " and what depended on it" : "")", now)
-      return [.send(.retry(jobs, withDependents: dependents))]
+    @Sendable func word(of jobs: [JobID], _ model: Model) -> String {
+      let words = Set(jobs.map { model.repetition(of: $0) ?? "retry" })
+      return words.count == 1 ? words.first ?? "retry" : "retry"
     }
+    var command = Command(
+      name, keys, help, isEnabled: { $0.canRetry && $0.someTargetRepeats }, refusal: refuseRetry, word: footerWord,
+      jobs: JobAction(
+        ability: .retry, verb: { word(of: $0, $1).capitalized },
+        affected: { jobs, model in jobs.filter { model.repetition(of: $0) != nil } }
+      ) { jobs, model, now in
+        let word = word(of: jobs, model)
+        let doing = word == "retry" ? "retrying" : "\(word)ing"
+        let others = word == "retry" ? " and what depended on it" : " with its dependents"
+        model.say("\(doing) \(model.naming(jobs))\(dependents ? others : "")", now)
+        return [.send(.retry(jobs, withDependents: dependents))]
+      })
     command.isOffered = \.offersRetry
     return command
   }

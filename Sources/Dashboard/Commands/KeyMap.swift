@@ -27,6 +27,14 @@ package struct KeyMap: Sendable {
     self.commands = commands
   }
 
+  /// The keys for a replay: there is nothing to tag, and the keys that tag hold and resume it.
+  package var forReplay: KeyMap {
+    KeyMap(
+      changes: [
+        Command.tag.name: [], Command.hold.name: keys(of: .hold) + keys(of: .tag),
+      ].merging(bindings.map { ($0.command.name, $0.keys) }) { replay, _ in replay })
+  }
+
   func command(for key: Key) -> Command? { commands[key] }
 
   func keys(of command: Command) -> [Key] { bindings.first { $0.command == command }?.keys ?? [] }

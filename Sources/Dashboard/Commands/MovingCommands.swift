@@ -42,6 +42,20 @@ extension Command {
   static let left = sideways("left", [.left], "left: long lines, time, a branch", .left)
   static let right = sideways("right", [.right], "right", .right)
 
+  static let nextFailure = Command(
+    "next-failure", .moving, [.character("!")], "to the next failure",
+    isEnabled: { $0.isReplay && !$0.isOver || $0.run.counts.failed > 0 }, refusal: { _ in "no job has failed" },
+    word: { $0.isReplay && !$0.isOver ? "next failure" : nil },
+    effects: { model, now in
+      if model.isReplay, !model.isOver { return [.send(.skipToFailure)] }
+      let (count, from) = (model.rowCount, model.cursorRow ?? -1)
+      let row = (0..<count).lazy.map { (from + 1 + $0) % count }.first { row in
+        model.job(row: row).map { model.stateClass(of: $0).isBad } == true
+      }
+      if let row { model.choose(row: row) } else { model.say("no failed job is in this view", now) }
+      return []
+    })
+
   static let nextPane = Command(
     "next-pane", .moving, [.tab, .backTab], "the other pane", isEnabled: \.showsLog,
     refusal: { _ in "there is one pane" }, word: { $0.showsLog ? "pane" : nil },

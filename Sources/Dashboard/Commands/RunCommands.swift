@@ -27,6 +27,17 @@ extension Command {
       return [.send(.setDraining(drains))]
     })
 
+  static let watch = running(
+    "watch", [.character("W")], "watch inputs: run again what changes",
+    isEnabled: { !$0.isOver && $0.live.stopping == nil && ($0.live.isWatching || $0.readsInputs) },
+    refusal: { $0.readsInputs ? "the run has ended" : "no job has inputs" },
+    word: { $0.live.isWatching ? "end watch" : $0.readsInputs ? "watch" : nil },
+    effects: { model, now in
+      let watches = !model.live.isWatching
+      model.say(watches ? "inputs are watched" : "inputs are watched no longer", now)
+      return [.send(.setWatching(watches))]
+    })
+
   static let moreSlots = running(
     "more-slots", [.character("+"), .character("=")], "one slot more",
     isEnabled: { !$0.isOver && $0.live.slots < Run.unlimited }, refusal: { _ in "no slot to add" },

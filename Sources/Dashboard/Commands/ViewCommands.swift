@@ -105,6 +105,16 @@ extension Command {
     model.setFrozen(!model.isFrozen, at: now)
   }
 
+  static let hold = Command(
+    "hold", .showing, [], "hold a replay, or resume it", isEnabled: { $0.isReplay && !$0.isOver },
+    refusal: { $0.isReplay ? "the replay has ended" : "only a replay can be held" },
+    word: { !$0.isReplay ? nil : $0.isHeld ? "resume" : "hold" },
+    effects: { model, now in
+      model.isHeld.toggle()
+      model.say(model.isHeld ? "the replay is held" : "the replay is resumed", now)
+      return [.send(.holdReplay(model.isHeld))]
+    })
+
   static let scrubBack = Command(
     "scrub-back", .showing, [.character(",")], "an instant before; End is live",
     isEnabled: { $0.hasPast && $0.live.start != nil },

@@ -5,6 +5,8 @@ import JobModel
 /// Progress and output are left out, because list and log show them; so are the jobs that the run started with.
 struct EventList {
   static let capacity = 5000
+  /// Times are shown in tenths of a second.
+  private static let shortWait: Duration = .milliseconds(50)
 
   /// The numbers of the kept events that the filter admits, oldest first.
   private(set) var rows: [Int] = []
@@ -23,6 +25,8 @@ struct EventList {
   private var cursor: Int?
   /// The number of jobs that the run started with.
   private var declared: Int
+  /// The newest shown event of each job that is ready and has not started.
+  private var ready: [JobID: Int] = [:]
 
   init(after run: Run) {
     lost = run.nextSeq
@@ -64,13 +68,29 @@ struct EventList {
     if filter != self.filter || run.nextSeq < limit {
       self.filter = filter
       rows = []
+      ready = [:]
       known = first
     }
     limit = run.nextSeq
     while known - first < kept.count, kept[known - first].seq < limit {
-      if filter.isEmpty || admits(kept[known - first], run) { rows.append(known) }
+      if filter.isEmpty || admits(kept[known - first], run) {
+        removeShortWait()
+        rows.append(known)
+      }
       known += 1
     }
+  }
+
+  /// Removes the wait for a slot that the event ends as soon as it has begun: it says nothing.
+  private mutating func removeShortWait() {
+    let event = kept[known - first]
+    guard case .jobState(let id, let state, _, _) = event.fact else { return }
+    let last = ready.removeValue(forKey: id)
+    if case .ready(for: .slot) = state { ready[id] = known }
+    guard state == .executing, let last, last >= first, event.time - kept[last - first].time < Self.shortWait,
+      let row = rows.lastIndex(of: last)
+    else { return }
+    rows.remove(at: row)
   }
 
   private func admits(_ event: JobEvent, _ run: Run) -> Bool {

@@ -15,11 +15,13 @@ extension JobFact {
     case .jobState(let id, let state, let attempt, let pid): Self.text(id, state, attempt, pid, run)
     case .jobLaunched(_, let pid): "its program runs, pid \(pid)"
     case .jobRestored(_, let success): "done in run \(success.run)"
+    case .jobCaused(_, _, let cause): cause
     case .inputsHashed: "inputs hashed"
     case .jobOutputs(_, let values): "wrote \(values.keys.sorted().joined(separator: ", "))"
     case .jobPlaced(_, let place): "cluster job \(place.id)" + (place.nodes.map { " on \($0)" } ?? "")
     case .jobProgress: "progress"
     case .jobLog(_, _, let line), .programLog(let line): line.text
+    case .cancelRequested(_, by: .restart, _): "is ended, to be started again"
     case .cancelRequested(_, let canceller, let isKill): "\(isKill ? "kill" : "cancel") asked for \(canceller.phrase)"
     case .slotsChanged(let slots): Format.slots(slots)
     case .poolChanged(let name, let size): "pool \(name) has \(Format.count(size, "unit"))"
@@ -28,6 +30,7 @@ extension JobFact {
     case .arrivalsEnded: "no more jobs are added"
     case .priorityChanged(_, let priority): "priority \(priority.rawValue)"
     case .drainChanged(let isDraining): isDraining ? "nothing new starts" : "jobs start again"
+    case .watchChanged(let isOn, let fault): fault ?? (isOn ? "inputs are watched" : "inputs are watched no longer")
     case .stopRequested(let level, let canceller):
       (level == .kill ? "everything is killed " : "the run is stopped ") + canceller.phrase
     case .runFinished(let summary): "the run has ended: \(summary.succeeded) ok, \(summary.failed) failed"

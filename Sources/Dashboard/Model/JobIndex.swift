@@ -14,6 +14,10 @@ struct JobIndex {
   private(set) var asking: Set<JobID> = []
   /// Whether some job's program has a terminal.
   private(set) var hasTerminals = false
+  /// Whether some job is a service, or waits for a person who starts it.
+  private(set) var hasStartable = false
+  /// Whether some job has inputs that can be watched.
+  private(set) var hasInputs = false
   private(set) var longestName = 0
   /// The number of jobs in each class, by its raw value.
   private(set) var counts = [Int](repeating: 0, count: StateClass.allCases.count)
@@ -87,6 +91,8 @@ struct JobIndex {
     parts.append(0)
     longestName = max(longestName, TextWidth.of(run.jobs[id.index].job.name))
     if case .shell(let work) = run.jobs[id.index].job.work, work.hasTerminal { hasTerminals = true }
+    if run.jobs[id.index].job.service != nil || run.jobs[id.index].job.isManual { hasStartable = true }
+    if !run.jobs[id.index].job.inputs.isEmpty { hasInputs = true }
     let kind = run.jobs[id.index].job.work.kind
     if Self.isPending(state) { wait(id, run, 1) }
     if let time = run.jobs[id.index].job.expectedTime {

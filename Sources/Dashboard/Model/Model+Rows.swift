@@ -114,6 +114,21 @@ extension Model {
   /// Whether a job of the run can be started again.
   var canRetry: Bool { live.summary == nil && live.stopping == nil }
 
+  /// How a job can be started again, as a word for its key; nil if it can't.
+  func repetition(of id: JobID) -> String? {
+    let (state, record) = (index.classes[id.index], run.jobs[id.index])
+    guard isAble(id, .retry) else { return nil }
+    if record.job.isManual, state == .skipped || state == .succeeded { return "start" }
+    if record.job.service != nil, record.state.isActive { return record.cancelling == nil ? "restart" : nil }
+    return state.isRetryable ? "retry" : nil
+  }
+
+  /// Whether a target can be started again.
+  var someTargetRepeats: Bool {
+    index.hasStartable
+      ? someTarget { repetition(of: $0) != nil } : someTarget(able: .retry, \.isRetryable)
+  }
+
   /// Whether screens name the commands that retry: not if no job of the run has a way to be retried.
   var offersRetry: Bool { run.jobs.isEmpty || run.ids.contains { isAble($0, .retry) } }
 

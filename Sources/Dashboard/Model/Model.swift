@@ -58,6 +58,8 @@ struct Model {
   var hasPast = false
   /// Whether the run is over and is played again.
   var isReplay = false
+  /// Whether the replay is held.
+  var isHeld = false
   private(set) var index: JobIndex
   var filtered = FilteredJobs()
   var order = JobOrder()
@@ -130,6 +132,9 @@ struct Model {
   /// Whether the run changes no more unless a person retries a job.
   var isOver: Bool { live.summary != nil || live.isComplete }
 
+  /// Whether jobs of the run have inputs, which can be watched.
+  var readsInputs: Bool { index.hasInputs }
+
   /// The run's time in the header: it stops while nothing moves, and does not count the time from its end to a retry.
   func elapsed(at now: Duration) -> Duration { isAtWork ? run.elapsed(at: present(at: now)) : run.length }
 
@@ -142,7 +147,7 @@ struct Model {
   func shownTime(_ now: Duration) -> Duration { isFrozen ? frozenAt : now }
 
   /// Whether the display changes as time passes.
-  var isMoving: Bool { !isFrozen && isAtWork }
+  var isMoving: Bool { !isFrozen && !isHeld && isAtWork }
 
   private var isAtWork: Bool {
     run.summary == nil
@@ -206,8 +211,8 @@ struct Model {
     case .cancelRequested(let id, _, _):
       order.note(id)
       filtered.note(id)
-    case .runStarted, .jobLaunched, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .slotsChanged, .poolChanged,
-      .clusterChanged, .arrivalsEnded, .drainChanged, .stopRequested, .runFinished:
+    case .runStarted, .jobLaunched, .jobRestored, .jobCaused, .inputsHashed, .jobOutputs, .jobPlaced, .slotsChanged,
+      .poolChanged, .clusterChanged, .arrivalsEnded, .drainChanged, .watchChanged, .stopRequested, .runFinished:
       break
     }
   }

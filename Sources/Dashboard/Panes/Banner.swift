@@ -12,7 +12,7 @@ struct Banner {
 
   static func isShown(_ model: Model) -> Bool {
     model.isFrozen || model.isOver || model.live.stopping != nil || isClosed(model) || !model.index.asking.isEmpty
-      || model.live.clusterOutage != nil
+      || model.live.clusterOutage != nil || model.live.watchFault != nil
   }
 
   /// Whether the failure policy lets only the executing jobs finish.
@@ -39,7 +39,7 @@ struct Banner {
           case _ where model.isReplay: hint("leaves")
           case .signal: ["Ctrl-C kills now"]
           case .program: hint("leaves")
-          case .person, .policy, .timeout, .unneeded: hint("kills now")
+          case .person, .policy, .timeout, .unneeded, .restart: hint("kills now")
           }
       }
     } else if isEnding, !model.isFrozen, !Self.isClosed(model), let id = model.index.asking.min() {
@@ -55,6 +55,10 @@ struct Banner {
       text = "The cluster's controller is down since \(time), waiting for it; its jobs continue"
       shortTexts = ["The cluster's controller is down since \(time)"]
       keys = []
+    } else if isEnding, !model.isFrozen, !Self.isClosed(model), let fault = run.watchFault {
+      style = \.warning
+      text = fault.prefix(1).uppercased() + fault.dropFirst()
+      keys = [model.keys.hint(.watch, "tries again")]
     } else if isEnding, !model.isFrozen {
       style = \.danger
       text = "\(Self.failure(run) ?? "A job failed"). Nothing new starts, \(Self.running(run, model)) still running"

@@ -7,6 +7,9 @@ struct CommandPalette {
   let query: String
   let place: Int
 
+  /// The actions that are wanted most often, before all others.
+  private static let first: [Command] = [.cancel, .retry, .approve, .pause, .kill, .retryDependents, .retryFailed]
+
   /// The actions whose section or description contains every typed word; descriptions that start with the first word precede.
   static func matches(_ query: String, in model: Model) -> [Binding] {
     let words = query.lowercased().split(separator: " ")
@@ -15,7 +18,10 @@ struct CommandPalette {
       let text = "\(command.section.rawValue) \(command.help)".lowercased()
       return command != .palette && command.isOffered(model) && words.allSatisfy { text.contains($0) }
     }
-    guard let first = words.first else { return found }
+    guard let first = words.first else {
+      let wanted = Self.first.compactMap { command in found.first { $0.command == command } }
+      return wanted + found.filter { !Self.first.contains($0.command) }
+    }
     let begins = found.filter { $0.command.help.lowercased().hasPrefix(first) }
     return begins + found.filter { !$0.command.help.lowercased().hasPrefix(first) }
   }

@@ -32,7 +32,7 @@ struct CriticalPane {
     if let share = fields.share { frame.put("SHARE", x: area.x + share.x, y: area.y, style: style) }
     let titles: [(String, ColumnSpan?)] = [
       ("TIME", fields.took), ("WAITED", fields.waited), ("ENDS", fields.ends), ("SLACK", fields.slack),
-      ("2x SAVES", fields.saving),
+      ("SAVES", fields.saving),
     ]
     for (title, span) in titles {
       if let span { frame.put(title, endingAt: area.x + span.end, y: area.y, style: style) }
@@ -91,7 +91,7 @@ struct CriticalPane {
       ? "one slot more: ~\(Format.time(model.path.slotSaving)) sooner" : "one slot more saves nothing"
     return [
       TextSpan("~ends at \(Format.time(schedule.end))", theme.bold), TextSpan("  \(slot)", theme.accent),
-      TextSpan("  ~ is estimated", theme.dim),
+      TextSpan("  saves: if twice as fast  ~ is estimated", theme.dim),
     ]
   }
 }

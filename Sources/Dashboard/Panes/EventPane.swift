@@ -31,12 +31,14 @@ struct EventPane {
   }
 
   private static let nameAt = 11
+  /// The blanks between name and event.
+  private static let gap = 2
 
   private func drawTitles(_ frame: inout Frame, _ area: Rect, _ names: Int) {
     let style = theme.dim
     frame.put("   TIME", x: area.x, y: area.y, style: style)
     frame.put("JOB", x: area.x + Self.nameAt, y: area.y, limit: area.width, style: style)
-    frame.put("EVENT", x: area.x + Self.nameAt + names + Columns.gap, y: area.y, style: style)
+    frame.put("EVENT", x: area.x + Self.nameAt + names + Self.gap, y: area.y, style: style)
   }
 
   private func drawRow(_ event: JobEvent, _ frame: inout Frame, _ area: Rect, _ names: Int) {
@@ -52,12 +54,9 @@ struct EventPane {
     }
     let name = job.map { model.run.jobs[$0.index].job.name } ?? ""
     let text = JobText(event.fact.text(in: model.run)).plain
-    let at = Columns.split(
-      TextWidth.of(name), TextWidth.of(text), from: Self.nameAt, column: Self.nameAt + names + Columns.gap,
-      end: area.width - 1)
-    let room = at - Columns.gap - Self.nameAt
+    let at = Self.nameAt + names + Self.gap
     frame.put(
-      theme.elision.name(name, to: max(0, room)), x: x + Self.nameAt, y: y, style: isSelected ? theme.bold : .plain)
+      theme.elision.name(name, to: names), x: x + Self.nameAt, y: y, style: isSelected ? theme.bold : .plain)
     let style = state.map { theme.wordStyle($0) } ?? theme.accent
     frame.put(theme.elision.end(text, to: max(0, area.width - at - 1)), x: x + at, y: y, style: style)
   }

@@ -15,8 +15,10 @@ struct Header {
       if counts.failed > 0 { return "FAILED" }
       return run.stopping != nil || counts.cancelled > 0 ? "STOPPED" : "DONE"
     }
+    if model.isHeld { return "HELD" }
     if run.stopping != nil || model.quits > 0 { return "STOPPING" }
     if run.isDraining { return "DRAINING" }
+    if run.isWatching, run.hasEnded { return counts.failed > 0 ? "FAILED" : "WATCHING" }
     if counts.paused > 0, counts.executing == 0, counts.ready == 0, counts.backingOff == 0 { return "PAUSED" }
     return "RUN"
   }
@@ -68,6 +70,12 @@ struct Header {
       items.append(
         Item(
           worth: 8, forms: [[TextSpan("not recorded", theme.held)], [TextSpan("unrec.", theme.held)]], isRight: false))
+    }
+    if model.run.isWatching, !model.run.hasEnded {
+      items.append(
+        Item(
+          worth: 3, forms: [[TextSpan("watching inputs", theme.dim)], [TextSpan("watching", theme.dim)], []],
+          isRight: false))
     }
     if let estimate = model.estimate {
       items.append(Item(worth: 4, forms: estimate.left.forms.map { [TextSpan($0, theme.dim)] } + [[]], isRight: false))
@@ -127,7 +135,7 @@ struct Header {
 
   private func badge(_ word: String) -> Style {
     switch word {
-    case "RUN": theme.calm
+    case "RUN", "WATCHING": theme.calm
     case "FAILED": theme.danger
     case "DONE": theme.good
     default: theme.warning
@@ -149,6 +157,10 @@ struct Header {
       Bar.Part(share: share(counts.succeeded + counts.allowed), sign: "#", style: theme.style(.succeeded)),
       Bar.Part(share: share(counts.failed), sign: "!", line: "╳", style: theme.bad),
       Bar.Part(share: model.index.openShare / Double(total), sign: "=", line: "╍", style: theme.style(.executing)),
+      // Once all has ended, nothing of the bar is left open.
+      Bar.Part(
+        share: model.run.hasEnded ? share(counts.skipped + counts.cancelled) : 0, sign: "x", line: "╌",
+        style: theme.dim),
     ]
     frame.put(Bar(theme: theme).stacked(parts, width: width), x: area.x + 1, y: area.y)
     frame.put(percent, endingAt: area.x + 1 + width + 5, y: area.y)

@@ -28,7 +28,7 @@ struct HelpPage {
       .moving,
       [
         ([.up, .down], "up, down"), ([.pageUp, .pageDown, .halfUp, .halfDown], "a page, half"),
-        ([.first, .last], "to the first, the last"), ([.left, .right], "scroll, time, a branch"),
+        ([.first, .last, .nextFailure], "first, last, next failure"), ([.left, .right], "scroll, time, a branch"),
         ([.zoom, .back, .nextPane], "one job; back; pane"),
       ]
     ),
@@ -40,6 +40,7 @@ struct HelpPage {
         ([.sortPrevious, .sortNext, .invert], "sort column; invert"),
         ([.fold], "show or hide rows below"), ([.zoomIn, .zoomOut, .zoomAll], "timeline: in, out, all"),
         ([.freeze, .scrubBack, .scrubForward, .mouse], "freeze; the past; mouse"),
+        ([.hold], "hold a replay"),
         ([.help, .palette, .redraw], "help; any action; redraw"),
       ]
     ),
@@ -56,7 +57,7 @@ struct HelpPage {
       [
         ([.retryFailed], "retry all failed jobs"),
         ([.fewerSlots, .moreSlots, .fewerPool, .morePool], "slots; units of a pool"),
-        ([.drain], "drain: start nothing new"), ([.quit], "quit; asks while jobs run"),
+        ([.drain, .watch], "drain; watch inputs"), ([.quit], "quit; asks while jobs run"),
       ]
     ),
     (
@@ -70,6 +71,10 @@ struct HelpPage {
   ]
 
   private static func lines(_ theme: Theme, _ model: Model, width: Int) -> [[TextSpan]] {
+    let marks = marks(theme, width: width - 2)
+    if let whole = whole(theme, model, width: width, height: model.size.height - marks.count - 4) {
+      return whole + [[]] + marks
+    }
     let isWide = width >= 78
     let column = isWide ? (width - 4) / 2 : width - 2
     let blocks = groups.map { group in
@@ -79,7 +84,34 @@ struct HelpPage {
         }
     }
     let table = isWide ? columns(blocks, at: column + 2) : Array(blocks.joined(separator: [[]]))
-    return table + [[]] + marks(theme, width: width - 2)
+    return table + [[]] + marks
+  }
+
+  /// One action on each line, in as many columns as the height needs; nil where that has no room.
+  private static func whole(_ theme: Theme, _ model: Model, width: Int, height: Int) -> [[TextSpan]]? {
+    let blocks = Command.Section.allCases.map { section in
+      let bindings = model.keys.bindings.filter { $0.command.section == section && $0.command.isOffered(model) }
+      return (title: section.rawValue, bindings: bindings.filter { !$0.keys.isEmpty })
+    }
+    for count in 2...3 {
+      let column = (width - 2) / count - 2
+      guard column >= keysWidth + 24 else { return nil }
+      let lines = blocks.map { block in
+        [[TextSpan(block.title, theme.accent.with(.bold))]]
+          + block.bindings.map { line(keysText([$0.command], model.keys), $0.command.help, theme, width: column) }
+      }
+      let table = Array(lines.joined(separator: [[]]))
+      let rows = (table.count + count - 1) / count
+      guard rows <= height else { continue }
+      return (0..<rows).map { row in
+        (0..<count).reduce(into: [TextSpan]()) { spans, place in
+          guard place * rows + row < table.count else { return }
+          if place > 0 { spans.append(.blanks(max(1, place * (column + 2) - spans.width))) }
+          spans += table[place * rows + row]
+        }
+      }
+    }
+    return nil
   }
 
   /// All keys of the commands; of many, the first of each.

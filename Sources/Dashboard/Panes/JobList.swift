@@ -111,28 +111,23 @@ struct JobList {
     // The row that it refers to shows the state.
     let times = name.isRepeat ? Times() : times(record, state)
     let end = drawTimes(times, &frame, area)
-    let mark = model.path.isCritical(id) && !state.isTerminal ? " " + theme.critical : ""
-    let tail = name.tail + mark
-    let status = name.isRepeat ? [] : status(id, record, state, room: .max, hint: nil)
+    if model.path.isCritical(id), !state.isTerminal {
+      frame.put(theme.critical, x: x + columns.mark, y: y, style: theme.accent)
+    }
     let skipped = model.panel == .list ? model.order.skipped[id]?.count ?? 0 : 0
-    let wanted = TextWidth.of(name.lead) + TextWidth.of(record.job.name) + TextWidth.of(tail)
-    let at = Columns.split(
-      wanted, state == .executing ? Self.leastProgress : status.width + (skipped > 0 ? 4 : 0), from: Columns.name,
-      column: columns.status,
-      end: end)
-    let room = at - Columns.gap - Columns.name - TextWidth.of(tail)
+    let at = columns.status
+    let room = at - Columns.gap - Columns.name - TextWidth.of(name.tail)
     // A legible name has precedence over the lines.
     let lead = Elision.suffix(name.lead, max(0, room - min(TextWidth.of(record.job.name), room * 2 / 3)))
     let text = theme.elision.name(record.job.name, to: max(1, room - TextWidth.of(lead)))
     let style = name.isRepeat ? theme.dim : theme.nameStyle(state)
     frame.put(
-      [TextSpan(lead, theme.rule), TextSpan(text, style), TextSpan(tail, theme.accent)], x: x + Columns.name, y: y,
-      limit: at - 1 - Columns.name)
+      [TextSpan(lead, theme.rule), TextSpan(text, style), TextSpan(name.tail, theme.accent)], x: x + Columns.name, y: y,
+      limit: at - Columns.gap - Columns.name)
     if state == .executing, !name.isRepeat {
       drawProgress(record, &frame, x: x + at, y: y, width: end - at)
-    } else if !status.isEmpty {
-      // Again, for the room that there is.
-      let fitting = self.status(id, record, state, room: end - at, hint: skipped).fitted(to: end - at, theme.elision)
+    } else if !name.isRepeat {
+      let fitting = status(id, record, state, room: end - at, hint: skipped).fitted(to: end - at, theme.elision)
       frame.put(fitting, x: x + at, y: y)
     }
   }
@@ -178,9 +173,6 @@ struct JobList {
 
   // MARK: The status
 
-  /// The cells that an executing job's status should have at least.
-  private static let leastProgress = 18
-
   /// `hint` is the number of skipped jobs below the row; the text is shortened to fit.
   private func status(
     _ id: JobID, _ record: JobRecord, _ state: StateClass, room: Int, hint skipped: Int?
@@ -196,10 +188,12 @@ struct JobList {
     return spans
   }
 
-  /// Marks an operation of a program's queue that isn't an `AsyncOperation` and is observed only in part.
+  /// Tells how much can be seen of an operation that isn't an `AsyncOperation`.
   private func foreign(_ record: JobRecord) -> String? {
-    guard case .operation(let work) = record.job.work, work.visibility != .whole else { return nil }
-    return "foreign"
+    guard case .operation(let work) = record.job.work, work.visibility != .whole, !record.state.isTerminal else {
+      return nil
+    }
+    return work.tracking
   }
 
   /// Draws the bar, then as many words about the progress as fit.

@@ -82,7 +82,7 @@ struct LogPane {
         job.map { model.run.jobs[$0.index].job.name } ?? Self.program, to: nameWidth - 1)
       frame.put(
         name, x: x + timeWidth, y: y, limit: nameWidth - 1,
-        style: bar ?? (job == nil ? theme.accent : job == model.cursor ? theme.bold : theme.dim))
+        style: bar ?? job.map { theme.name(of: $0).with(job == model.cursor ? .bold : []) } ?? theme.accent)
     }
     let mark: TextSpan? =
       switch entry.line.stream {

@@ -93,8 +93,10 @@ struct TimelinePane {
     let present = scale.cell(elapsed)
     let showsPresent = !model.isOver && present >= 0 && present < scale.width
     let sign = theme.pick("▾", "v")
-    let word = present + 4 <= scale.width ? sign + "NOW" : sign
-    while cell + last.count <= scale.width {
+    let name = model.isPast || model.isReplay ? Format.axis(elapsed) : "NOW"
+    let word = present + 1 + name.count <= scale.width ? sign + name : sign
+    let end = Self.end(model, elapsed)
+    while cell + last.count <= scale.width, scale.time(cell) <= end {
       let label = Format.axis(scale.time(cell))
       if !showsPresent || cell + label.count < present || cell > present + word.count {
         frame.put(label, x: start + cell, y: area.y, style: style)
@@ -159,7 +161,7 @@ struct TimelinePane {
     case .paused: theme.held
     case .done: theme.style(.succeeded)
     case .executing: theme.style(.executing)
-    case .expected: theme.dim
+    case .expected: theme.forecast
     case .lost: theme.style(.allowedFailure)
     case .failed: theme.bad
     case .dropped, .cancelled: theme.style(.cancelled)

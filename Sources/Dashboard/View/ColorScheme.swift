@@ -18,6 +18,10 @@ struct ColorScheme: Equatable {
   var quiet: Style
   /// Lines and the empty part of bars.
   var faint: Style
+  /// Expected work: a pattern of dots needs a darker colour on a light background.
+  var forecast: Style
+  /// Colours that tell jobs apart, without the color of failures; empty without colours.
+  var names: [Style.Color]
   /// The background of the cursor's row, on which every text keeps its colour; nil where none is known to suit them.
   var row: Style.Color?
   /// A line under the cursor in one style: of the log, of a menu.
@@ -32,6 +36,8 @@ struct ColorScheme: Equatable {
       accent = .indexed(75)
       quiet = Style(.indexed(247))
       faint = Style(.indexed(240))
+      forecast = quiet
+      names = [75, 215, 140, 157, 80, 222, 183, 117].map { .indexed($0) }
       row = .indexed(236)
       cursor = Style(.indexed(255), on: .indexed(238))
       key = Style(.indexed(255), on: .indexed(238), .bold)
@@ -40,6 +46,8 @@ struct ColorScheme: Equatable {
       accent = .indexed(25)
       quiet = Style(.indexed(242))
       faint = Style(.indexed(250))
+      forecast = Style(.indexed(236))
+      names = [25, 90, 22, 94, 30, 55, 58, 24].map { .indexed($0) }
       row = .indexed(195)
       cursor = Style(.indexed(16), on: .indexed(195))
       key = Style(.indexed(16), on: .indexed(253), .bold)
@@ -48,6 +56,8 @@ struct ColorScheme: Equatable {
       accent = .indexed(32)
       quiet = Style(.indexed(243))
       faint = Style(.indexed(245))
+      forecast = quiet
+      names = [32, 129, 65, 136, 30, 98].map { .indexed($0) }
       row = nil
       cursor = Style(.indexed(231), on: .indexed(25))
       key = Style(.indexed(32), .bold)
@@ -60,6 +70,8 @@ struct ColorScheme: Equatable {
       accent = active
       quiet = Style(attributes: .dim)
       faint = quiet
+      forecast = quiet
+      names = (isLight ? [4, 5, 2, 6] : [6, 3, 5, 2]).map { .indexed($0) }
       row = nil
       cursor = Style(.indexed(0), on: .indexed(6))
       key = Style(active, .bold)
@@ -67,6 +79,8 @@ struct ColorScheme: Equatable {
       (bad, active, held, retry, good, accent) = (.standard, .standard, .standard, .standard, .standard, .standard)
       quiet = Style(attributes: .dim)
       faint = quiet
+      forecast = quiet
+      names = []
       row = nil
       cursor = Style(attributes: .reverse)
       key = Style(attributes: .bold)

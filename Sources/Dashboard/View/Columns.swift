@@ -12,12 +12,14 @@ struct ColumnSpan: Equatable {
 struct Columns: Equatable {
   static let state = 1
   static let name = 3
-  /// The blanks between name and status.
-  static let gap = 2
+  /// The cells between name and status, with the mark of the critical path among them.
+  static let gap = 3
 
   let width: Int
-  /// The cell where most rows' status begins.
+  /// The cell where the status begins, in every row.
   let status: Int
+  /// The cell of the mark of the critical path.
+  var mark: Int { status - 2 }
   /// The cell after the last time column; nil where the times don't fit.
   let time: Int?
   let left: Int?
@@ -28,19 +30,8 @@ struct Columns: Equatable {
     left = width >= 62 ? width - 1 : nil
     time = width >= 44 ? width - 1 - (left == nil ? 0 : 7) : nil
     let room = (time.map { $0 - 7 } ?? width - 1) - Self.name
-    let most = max(8, room * (isTree ? 60 : 45) / 100)
+    let most = max(8, min(room * (isTree ? 60 : 45) / 100, room - Self.gap - 10))
     status = Self.name + min(max(8, longestName), most) + Self.gap
-  }
-
-  /// Where the text after a name begins, so that neither takes cells from the other while there are blank ones.
-  ///
-  /// `name` and `text` are the cells that they need; both begin at `from` at the earliest and end before `end`.
-  static func split(_ name: Int, _ text: Int, from: Int, column: Int, end: Int) -> Int {
-    let behind = from + name + gap
-    let wanted = max(column, behind)
-    if wanted + text <= end { return wanted }
-    if behind + text <= end { return end - text }
-    return min(behind, max(column, end - text))
   }
 
   /// The column at `x`, for a click on its title.

@@ -116,7 +116,7 @@ struct JobDescription {
       lines += titled("simulate", Self.subject(job.work), width)
     case .operation(let work):
       lines += titled("class", work.className, width)
-      lines += titled(work.kind == "foreign" ? "foreign" : "ours", work.note, width)
+      lines += titled("tracked", work.note, width)
     }
     var terms: [String] = []
     if job.priority != .normal { terms.append("priority \(job.priority.rawValue)") }
@@ -127,6 +127,7 @@ struct JobDescription {
     if let pid = record.attempt?.pid, record.state.isActive { terms.append("pid \(pid)") }
     if let cluster = job.cluster { lines += titled("slurm", Self.words(cluster, record.place), width) }
     if !terms.isEmpty { lines += titled("with", terms.joined(separator: ", "), width) }
+    if let reason = record.reason { lines += titled("because", reason, width) }
     if let earlier = record.restored {
       let before = model.run.start.map { Duration.seconds($0.at.timeIntervalSince(earlier.at)) } ?? .zero
       lines += titled("done", "in run \(earlier.run), \(Format.stretch(before)) before this run", width)
@@ -158,7 +159,7 @@ struct JobDescription {
     guard let place = (0..<log.count).last(where: { log[$0].line.stream != .note }),
       let path = model.run.logPath(id, attempt: log[place].attempt)
     else { return [] }
-    return titled("log", path, width)
+    return titled("log", theme.elision.middle(path, to: max(12, width - 9)), width)
   }
 
   /// The jobs that would be skipped if this one were cancelled.

@@ -81,6 +81,14 @@ struct Theme {
   var rule: Style { looks[.quiet] == nil ? colors.faint : dim }
   var accent: Style { look(.accent, colors.accent) }
   var key: Style { look(.key, colors.key) }
+  /// Expected work, on the timeline.
+  var forecast: Style { looks[.quiet] == nil ? colors.forecast : dim }
+
+  /// The name of a job beside the names of others.
+  func name(of job: JobID) -> Style {
+    guard !colors.names.isEmpty else { return dim }
+    return Style(colors.names[job.index % colors.names.count])
+  }
   var danger: Style { look(.danger, colors.bad, [.bold, .reverse]) }
   var warning: Style { look(.held, colors.held, [.bold, .reverse]) }
   var calm: Style { look(.running, colors.active, [.bold, .reverse]) }

@@ -9,11 +9,13 @@ struct Estimate: Equatable {
   /// With more jobs, slots and pools are not simulated: the work that is left is divided by the slots.
   static let simulationLimit = 5000
 
-  /// Nil if nothing is known about the time of a job that has not ended.
+  /// Nil if nothing is known about the time of a job that has not ended, and if only services have not.
   init?(_ run: Run, _ index: JobIndex, now: Duration, simulatingUpTo limit: Int = simulationLimit) {
     guard !run.isComplete, !run.isDraining, run.stopping == nil, run.slots > 0, run.counts.active > 0 else {
       return nil
     }
+    // They end because of the other jobs, or when a person ends the run.
+    guard index.open.contains(where: { run.jobs[$0.index].job.service == nil }) else { return nil }
     let times = ExpectedTimes(index)
     guard !index.kinds.values.contains(where: { $0.pending > 0 && $0.mean == nil }) else { return nil }
     // Without a local copy of the record, which would retain all of its storage, for thousands of jobs.
