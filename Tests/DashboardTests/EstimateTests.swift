@@ -50,7 +50,7 @@ import Testing
 
   @Test func servicesThatAreLeftAloneHaveNone() {
     var service = Self.job("service", 100, 100)
-    service.service = Service()
+    service.work = .shell(ShellWork(.script("serve"), service: Service()))
     var run = RunBuilder([Self.job("a"), service], slots: 2)
     run.move("a", .executing)
     run.move("service", .serving)
