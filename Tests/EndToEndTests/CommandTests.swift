@@ -185,7 +185,7 @@ struct CommandTests {
       .filter { FileManager.default.contents(atPath: "\(prefix)/\($0)") != nil }.sorted()
     let pages = [
       "check", "completion", "demo", "diff", "each", "events", "get", "graph", "help", "history", "init", "jobs",
-      "keys", "list", "replay", "report", "resume", "run", "schema",
+      "keys", "list", "logs", "replay", "report", "resume", "run", "schema", "settings", "watch",
     ]
     #expect(
       files == [

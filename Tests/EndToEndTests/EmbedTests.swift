@@ -64,7 +64,7 @@ struct EmbedTests {
     #expect(try !window.screen().lines.contains { $0.contains("r retry") })
     try window.showAll()
     try window.press("P")
-    try window.sees("sort", "▶", "foreign")
+    try window.sees("sort", "▶", "tracked: ")
     #expect(try window.exitStatus() == 3)
   }
 

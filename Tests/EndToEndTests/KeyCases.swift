@@ -44,7 +44,8 @@ struct KeyCase: Sendable {
       before: ["g", "Tab"], ready: { $0.text.contains("row 9 is a line") },
       seen: { !$1.text.contains("row 9 is a line") && $1.text.contains("a line of") }, after: ["Left", "Tab"]),
     .back: KeyCase(
-      before: ["?"], ready: { $0.text.contains("timeline: in, out") }, seen: { !$1.text.contains("timeline: in, out") }),
+      before: ["?"], ready: { $0.text.contains("timeline: ") }, seen: { !$1.text.contains("timeline: ") }),
+    .nextFailure: KeyCase(before: ["G"], ready: { $0.isAtEnd }, seen: { $1.place == 1 }),
     .nextPane: KeyCase(
       before: ["g"], ready: { $0.keys.contains("/ filter") }, seen: { $1.keys.contains("y copy line") }, after: ["Tab"]),
   ]
@@ -61,7 +62,7 @@ struct KeyCase: Sendable {
     .list: KeyCase(before: ["2"], ready: { $0.text.contains("tree by needs") }, seen: { $1.isWhole }),
     .tree: KeyCase(seen: { $1.text.contains("tree by needs") }, after: ["1"]),
     .timeline: KeyCase(seen: { $1.text.contains("◆ critical") }, after: ["1"]),
-    .critical: KeyCase(seen: { $1.text.contains("2x SAVES") }, after: ["1"]),
+    .critical: KeyCase(seen: { $1.text.contains(" SAVES") }, after: ["1"]),
     .events: KeyCase(seen: { $1.text.contains(" EVENT") && $1.text.contains("running") }, after: ["1"]),
     .treeOrList: KeyCase(seen: { $1.text.contains("tree by needs") }, after: ["1"]),
     .fold: KeyCase(before: ["g"], seen: { $1.text.contains("└ left") }, after: ["e"]),
@@ -79,7 +80,7 @@ struct KeyCase: Sendable {
     .log: KeyCase(
       ready: { $0.isWhole && $0.text.contains(" log: ") }, seen: { !$1.isWhole && $1.text.contains(" log: ") },
       after: ["l", "l"]),
-    .help: KeyCase(seen: { $1.text.contains("timeline: in, out") }, after: ["Escape"]),
+    .help: KeyCase(seen: { $1.text.contains("timeline: ") }, after: ["Escape"]),
     .freeze: KeyCase(seen: { $1.text.contains("FROZEN") }, after: ["Z"]),
     .scrubBack: KeyCase(seen: { $1.past != nil }, after: ["End"], home: { $0.past == nil }),
     // An instant later, or the present.
@@ -128,6 +129,7 @@ struct KeyCase: Sendable {
     .fewerSlots: KeyCase(seen: { $1.slots == $0.slots - 1 }, after: ["+"]),
     .morePool: KeyCase(seen: { $1.keys.contains("pool heavy: 3 units") }),
     .fewerPool: KeyCase(seen: { $1.keys.contains("pool heavy: 1 unit") }),
+    .watch: KeyCase(seen: { $1.keys.contains("inputs are watched") }),
     .drain: KeyCase(seen: { $1.text.contains("DRAIN") }, after: ["P"]),
     .quit: KeyCase(seen: { $1.keys.contains("q cancels and quits") }, after: ["Escape"]),
   ]

@@ -27,7 +27,7 @@ import Testing
     let window = try place.window(columns: 120, rows: 40, "run", "many.yml", "--keep-open=always")
     try window.sees("a run in full swing") { $0.text.contains("RUN") && $0.text.contains("slots 20/20") }
     try window.press("?")
-    try window.sees("timeline: in, out, all")
+    try window.sees("timeline: zoom in")
     try window.press("Escape", "/")
     try window.session.type("job-999")
     try window.sees("the filter's answer") { $0.text.contains("/job-999  11/10000") && $0.row("job-9999") != nil }

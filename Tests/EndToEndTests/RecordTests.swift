@@ -139,6 +139,34 @@ struct RecordTests {
     #expect(pty.waitUntil { $0.ending != nil }, "\(pty.report)")
   }
 
+  @Test func aReplayIsHeldAndMovedToItsNextFailure() throws {
+    func event(_ seq: Int, _ seconds: Int, _ fields: String) -> String {
+      #"{"v":1,"seq":\#(seq),"t":\#(seconds),\#(fields)}"# + "\n"
+    }
+    try place.write(
+      event(
+        0, 0,
+        #""type":"run_started","run":"r","name":"n","slots":1,"at":"2026-01-01T00:00:00.250Z","jobs":1"#)
+        + event(1, 0, #""type":"job_added","job":"one","kind":"shell","needs":[],"command":"test""#)
+        + event(2, 0, #""type":"job_state","job":"one","state":"executing","attempt":1"#)
+        + event(
+          3, 3600,
+          #""type":"job_state","job":"one","state":"failed","attempt":1,"reason":"exit 9","exit":9,"cause":"exit""#)
+        + event(4, 7200, #""type":"job_state","job":"one","state":"ready","attempt":1,"for":"slot""#),
+      to: "long.ndjson")
+    let window = try place.window(columns: 120, rows: 40, "replay", "long.ndjson")
+    try window.sees("one", "▶")
+    try window.press("Space")
+    try window.sees("HELD")
+    try window.press("Space")
+    try window.sees("the replay is resumed") { !$0.text.contains("HELD") }
+    // An hour later.
+    try window.press("!")
+    try window.sees("one", "✗", "exit 9")
+    try window.press("q")
+    #expect(try window.exitStatus() != nil)
+  }
+
   @Test func theKeysShowThePastOfALiveRun() throws {
     try place.write(
       "jobs: { one: { run: \"sleep 0.3\" }, two: { needs: [one], run: \"echo in two; exec sleep 1000\" } }",

@@ -126,7 +126,7 @@ import Testing
     try window.press("Escape")
     try window.sees("lint", "✗")
     try window.press("?")
-    try window.sees("the help") { $0.text.contains("timeline: in, out, all") && !$0.text.contains(" JOB ") }
+    try window.sees("the help") { $0.text.contains("timeline: zoom in") && !$0.text.contains(" JOB ") }
     try window.press("Escape")
     try window.sees("lint", "✗")
     try window.showAll()
@@ -145,7 +145,7 @@ import Testing
     try window.press("i", "o")
     try window.sees("the whole run again") { $0.text.contains("▾NOW") && !$0.text.contains("0 all") }
     try window.press("4")
-    try window.sees("the critical path") { $0.text.contains("2x SAVES") && $0.text.contains("~ends at") }
+    try window.sees("the critical path") { $0.text.contains("SAVES") && $0.text.contains("~ends at") }
     try window.press("5")
     try window.sees("the events") { $0.text.contains("EVENT") && $0.text.contains("follow") }
     try window.press("t", "t")

@@ -19,9 +19,11 @@ struct ScenarioTests {
 
   @Test func aScenarioPlaysInTheDashboardAndTellsWhatItShowed() throws {
     let window = try place.window(columns: 120, rows: 40, "demo", "early-finish", "--keep-open=always")
-    try window.sees("forgetful", "✓", "foreign")
+    try window.sees("forgetful", "✓")
     try window.sees("careful", "✓")
     try window.sees("Ended after")
+    try window.press("G")
+    try window.sees("tracked  no AsyncOperation: its start")
     try window.press("q")
     #expect(try window.exitStatus() == 0)
     try window.sees("too early. Its reader began")
