@@ -126,7 +126,7 @@ import Testing
     try window.press("Escape")
     try window.sees("lint", "✗")
     try window.press("?")
-    try window.sees("the help") { $0.text.contains("timeline: zoom in") && !$0.text.contains(" JOB ") }
+    try window.sees("the help") { $0.text.contains("timeline: in, out, all") && !$0.text.contains(" JOB ") }
     try window.press("Escape")
     try window.sees("lint", "✗")
     try window.showAll()

@@ -79,7 +79,7 @@ struct HelpPage {
     let column = isWide ? (width - 4) / 2 : width - 2
     let blocks = groups.map { group in
       [[TextSpan(group.section.rawValue, theme.accent.with(.bold))]]
-        + group.lines.filter { $0.commands.contains { $0.isOffered(model) } }.map {
+        + group.lines.filter { $0.commands.contains { $0.isOffered(model) && !model.keys.keys(of: $0).isEmpty } }.map {
           line(keysText($0.commands, model.keys), $0.text, theme, width: column)
         }
     }
