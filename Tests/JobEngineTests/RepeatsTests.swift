@@ -146,7 +146,8 @@ struct RepeatsTests {
     #expect(RunSummary(of: bench.journal.run).exit == ExitStatus.success)
   }
 
-  @Test func cancellingOneOfSomeServicesLeavesTheOthers() throws {
+  /// Two services at work, of which `api` needs `build`, and no other jobs.
+  private func twoServices() throws -> Bench {
     var bench = bench { graph in
       graph.jobs.removeLast()
       graph.jobs[0].work = Self.service()
@@ -155,6 +156,11 @@ struct RepeatsTests {
     bench.start()
     try bench.serve("build")
     try bench.serve("api")
+    return bench
+  }
+
+  @Test func cancellingOneOfSomeServicesLeavesTheOthers() throws {
+    var bench = try twoServices()
     bench.send(.cancel([JobID(1)], by: .person))
     try bench.endService("api", .cancelled)
     #expect(try bench.state("build") == .serving)
@@ -164,14 +170,7 @@ struct RepeatsTests {
   }
 
   @Test func keptServicesEndInReverseOrder() throws {
-    var bench = bench { graph in
-      graph.jobs.removeLast()
-      graph.jobs[0].work = Self.service()
-      graph.jobs[1].needs = [JobNeed(JobID(0), when: .ready)]
-    }
-    bench.start()
-    try bench.serve("build")
-    try bench.serve("api")
+    var bench = try twoServices()
     bench.send(.stop(.terminate, by: .person))
     #expect(bench.cancelled == ["api"])
     try bench.endService("api", .cancelled)
@@ -342,12 +341,13 @@ struct RepeatsTests {
     for _ in 1...5 { echo.note(change("b"), at: .seconds(3)) }
     #expect(!echo.isOver)
     for _ in 1...2 { echo.note(change("b", mayBeOwn: true), at: .seconds(3)) }
+    for _ in 1...5 { echo.note(change("b", mayBeOwn: nil), at: .seconds(3)) }
     #expect(!echo.isOver)
     echo.note(change("b", mayBeOwn: true), at: .milliseconds(2750))
     #expect(echo.isOver)
   }
 
-  private func change(_ path: String, mayBeOwn: Bool = false) -> InputChange {
+  private func change(_ path: String, mayBeOwn: Bool? = false) -> InputChange {
     InputChange(path: path, mayBeOwn: mayBeOwn)
   }
 }

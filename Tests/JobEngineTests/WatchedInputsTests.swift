@@ -83,7 +83,7 @@ struct WatchedInputsTests {
 
   @Test func aJobThatChangesItsOwnInputsIsWatchedNoLonger() throws {
     try write("in", "1")
-    let queue = try start([job("self", "date +%s%N > in; echo x >> log", inputs: ["in"])])
+    let queue = try start([job("self", "date +%s%N > in; echo x >> log; sleep 0.1", inputs: ["in"])])
     defer { end(queue) }
     #expect(
       eventually {
@@ -91,6 +91,17 @@ struct WatchedInputsTests {
         return (0..<log.count).contains { log[$0].line.text.contains("in has changed in three attempts in a row") }
       })
     #expect(stays { (3...4).contains(text("log").count / 2) })
+  }
+
+  @Test func aChangeRightAfterTheEndIsNotTheJobsOwn() throws {
+    try write("in", "1")
+    let queue = try start([job("a", "cat in", inputs: ["in"])])
+    defer { end(queue) }
+    for number in 1...6 {
+      #expect(eventually { queue.run[JobID(0)].attempt?.number == number && queue.run.hasEnded })
+      try write("in", "\(number)\n")
+    }
+    #expect(eventually { queue.run[JobID(0)].attempt?.number == 7 && queue.run.hasEnded })
   }
 
   @Test func theWatchIsSwitchedOnAndOff() throws {

@@ -81,10 +81,7 @@ extension Scheduler {
       for (pool, amount) in graph[id].uses where amount > run.pools[pool] ?? amount {
         changePool(pool, by: amount - (run.pools[pool] ?? amount))
       }
-      nodes[id.index].retries = 0
-      nodes[id.index].canceller = nil
-      nodes[id.index].mustKill = false
-      nodes[id.index].excess = nil
+      nodes[id.index].forgetAttempts()
       set(id, .waiting)
     }
     for id in order where state(id).isActive { restart(id) }
@@ -108,10 +105,7 @@ extension Scheduler {
 
   /// Makes a job wait whose attempt was ended so that another one begins.
   mutating func begin(again id: JobID) {
-    nodes[id.index].retries = 0
-    nodes[id.index].canceller = nil
-    nodes[id.index].mustKill = false
-    nodes[id.index].excess = nil
+    nodes[id.index].forgetAttempts()
     if isClosed(to: id) { return end(id, .cancelled(by: run.stopping?.by ?? .policy)) }
     if isUnneeded(id) { return end(id, .succeeded(upToDate: false)) }
     reconsider(id)
@@ -191,9 +185,10 @@ struct InputEcho: Equatable {
 
   /// Notes a change seen at `offset` from the start of the newest attempt.
   mutating func note(_ change: InputChange, at offset: Duration) {
+    guard let mayBeOwn = change.mayBeOwn else { return }
     let difference = max(offset, self.offset) - min(offset, self.offset)
     let isSame = count > 0 && change.path == path && difference <= max(.milliseconds(200), offset / 10)
-    count = !change.mayBeOwn ? 0 : isSame ? count + 1 : 1
+    count = !mayBeOwn ? 0 : isSame ? count + 1 : 1
     (path, self.offset) = (change.path, offset)
   }
 }

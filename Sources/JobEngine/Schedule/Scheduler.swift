@@ -583,5 +583,10 @@ package struct Scheduler {
     var isRequeued = false
     /// Whether the attempt has started in the cluster although it was to be withdrawn, and will be ended for that.
     var isTakenBack = false
+
+    /// Forgets the attempts so far: the next one is like a first.
+    mutating func forgetAttempts() {
+      (retries, canceller, mustKill, excess) = (0, nil, false, nil)
+    }
   }
 }

@@ -5,8 +5,8 @@ import JobModel
 
 /// Watches the files that jobs read, and reports the jobs whose files have changed.
 ///
-/// The events of the file system only say when to look; a comparison with the last look finds
-/// the changes. So it does not matter in how many steps an editor writes a file, and no change is lost with an event.
+/// The events of the file system only say when to look; a comparison with the last look finds the changes. So it does not
+/// matter in how many steps an editor writes a file, and no change is lost with an event.
 final class InputWatch: @unchecked Sendable {
   // Safe: only `queue` accesses the variables.
 
@@ -25,6 +25,8 @@ final class InputWatch: @unchecked Sendable {
     let path: String
     /// When the file changed, on the system's clock, since 1970.
     let time: Duration
+    /// When its event came, on the clock of the watch; nil if only an event of a folder above did.
+    let noticed: Duration?
     /// The hash of all inputs now, as an attempt states it; nil if one can't be read.
     let hash: String?
   }
@@ -78,6 +80,8 @@ final class InputWatch: @unchecked Sendable {
   private let began = systemTime()
   private var groups: [Group]
   private var events: FolderEvents?
+  /// When the newest event of each name since the last look came.
+  private var arrivals: [BytePath: Duration] = [:]
   /// The wait for rest, and when the first change after the last look came.
   private var wait: (timer: any OperationTimer, since: Duration)?
 
@@ -134,8 +138,10 @@ final class InputWatch: @unchecked Sendable {
   }
 
   private func noteEvents() {
-    guard let found = events?.take(), found.contains(where: matters) else { return }
+    let found = (events?.take() ?? []).filter(matters)
+    guard !found.isEmpty else { return }
     let now = clock.now
+    for case .changed(let path, _) in found { arrivals[path] = now }
     let since = wait?.since ?? now
     wait?.timer.cancel()
     let delay = max(.zero, min(debounce, since + debounce * Self.patience - now))
@@ -166,6 +172,8 @@ final class InputWatch: @unchecked Sendable {
   private func look() throws(WatchFault) {
     let isStopped = { [isStopped] in isStopped.withLock(\.self) }
     var changes: [JobID: Change] = [:]
+    let arrivals = arrivals
+    self.arrivals = [:]
     for index in groups.indices {
       // A folder that can't be listed now may be at the next look.
       guard let files = try files(of: groups[index], isStopped), !isStopped() else { continue }
@@ -176,7 +184,8 @@ final class InputWatch: @unchecked Sendable {
       // An attempt reads the ignored ones too.
       let all = try? InputFiles(groups[index].inputs, without: groups[index].creates, isCancelled: isStopped)
       let hash = try? all?.hash(by: hashes, isCancelled: isStopped)
-      for job in groups[index].jobs { changes[job] = Change(path: name, time: time, hash: hash) }
+      let change = Change(path: name, time: time, noticed: arrivals[path], hash: hash)
+      for job in groups[index].jobs { changes[job] = change }
     }
     if !changes.isEmpty, !isStopped() { report(.success(changes)) }
   }

@@ -29,7 +29,7 @@ extension JobQueue {
 
   /// Leaves out changes that a job's newest attempt has seen, as the products of the jobs that it needs are.
   private func inputsChanged(_ changes: [JobID: InputWatch.Change]) {
-    let (now, systemNow) = (stream.elapsed, systemTime())
+    let (now, clockNow, systemNow) = (stream.elapsed, stream.clock.now, systemTime())
     var new: [JobID: InputChange] = [:]
     for (id, change) in changes {
       let record = stream.journal.run[id]
@@ -42,9 +42,10 @@ extension JobQueue {
         // Its inputs have no stated hash: changes from before its start do not count.
         if change.time > systemTime(of: attempt.startedAt) { new[id] = InputChange(path: change.path) }
       } else if change.hash == nil || change.hash != record.inputsHash {
-        let end = attempt.endedAt.map(systemTime(of:)) ?? systemNow
-        let mayBeOwn =
-          change.time >= systemTime(of: attempt.startedAt) - Self.tick && change.time <= end + Self.tick
+        let end = attempt.endedAt ?? now
+        let times = systemTime(of: attempt.startedAt) - Self.tick...systemTime(of: end) + Self.tick
+        let isLate = change.noticed.map { now - (clockNow - $0) > end } ?? false
+        let mayBeOwn = !times.contains(change.time) ? false : isLate ? nil : true
         new[id] = InputChange(path: change.path, mayBeOwn: mayBeOwn)
       }
     }

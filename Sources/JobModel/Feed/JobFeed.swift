@@ -86,9 +86,11 @@ package struct InputChange: Sendable, Equatable {
   /// In words for a person.
   package var path: String
   /// Whether the newest attempt of the job may have made it: it happened while that executed.
-  package var mayBeOwn: Bool
+  ///
+  /// Nil if it came so close to the end that the clock of files can't tell.
+  package var mayBeOwn: Bool?
 
-  package init(path: String, mayBeOwn: Bool = false) {
+  package init(path: String, mayBeOwn: Bool? = false) {
     self.path = path
     self.mayBeOwn = mayBeOwn
   }
