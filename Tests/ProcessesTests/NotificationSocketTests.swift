@@ -34,6 +34,15 @@ struct NotificationSocketTests {
     #expect(stays { count.withLock(\.self) == 1 })
   }
 
+  @Test func aProgramMayBeReadyBeforeAnybodyAsks() throws {
+    let socket = try NotificationSocket()
+    try send("READY=1", to: socket.name)
+    #expect(eventually { socket.isReady })
+    let count = Lock(0)
+    socket.whenReady { count.withLock { $0 += 1 } }
+    #expect(eventually { count.withLock(\.self) == 1 })
+  }
+
   @Test func eachSocketHasANameOfItsOwnAndClosesIt() throws {
     var first: NotificationSocket? = try NotificationSocket()
     let second = try NotificationSocket()
