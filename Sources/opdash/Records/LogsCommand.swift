@@ -22,8 +22,6 @@ struct LogsCommand {
     let (entry, name) = try choose(words, store)
     var reader = RecordedEvents(of: entry)
     let events = try reader.readMore(store)
-    var names: [String] = []
-    for case .jobAdded(_, let job) in events.lazy.map(\.fact) { names.append(job.name) }
     let wanted = try name.map { try jobs(matching: $0, among: events, of: entry) }
     let isFollowed = follows && store.isGoingOn(entry)
     if !isFollowed, let job = wanted?.first, wanted?.count == 1, printFile(of: job, events) {
