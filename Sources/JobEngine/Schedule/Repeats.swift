@@ -36,7 +36,7 @@ extension Scheduler {
     for (id, change) in changes.sorted(by: { $0.key < $1.key }) where nodes.indices.contains(id.index) {
       guard attempts(id) > 0 || state(id).isTerminal, !isLeftOut(id), !isEcho(id, change) else { continue }
       open.append(id)
-      journal.state(.jobCaused(id, attempt: attempts(id) + 1, "\(change.path) has changed"))
+      stateCause(id, "\(change.path) has changed")
     }
     while let id = open.popLast() {
       guard graph[id].finally == nil, !isLeftOut(id), again.insert(id).inserted else { continue }
@@ -53,9 +53,16 @@ extension Scheduler {
       guard changes[id] == nil, attempts(id) > 0, let need = graph[id].needs.first(where: { again.contains($0.job) })
       else { continue }
       let event = graph[need.job].service == nil ? "executed again" : "restarted"
-      journal.state(.jobCaused(id, attempt: attempts(id) + 1, "\(graph[need.job].name) is \(event)"))
+      stateCause(id, "\(graph[need.job].name) is \(event)")
     }
     execute(again: again)
+  }
+
+  /// States why the next attempt is made; of an attempt that is on its way, the first reason stands.
+  private mutating func stateCause(_ id: JobID, _ text: String) {
+    let attempt = attempts(id) + 1
+    guard state(id).isTerminal || run.jobs[id.index].cause?.attempt != attempt else { return }
+    journal.state(.jobCaused(id, attempt: attempt, text))
   }
 
   /// Whether changes never execute the job: it waits for a person who starts it, or does not run under its condition.
