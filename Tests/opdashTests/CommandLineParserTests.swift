@@ -138,19 +138,19 @@ import Testing
     ("rum --failed", "opdash run has no option --failed; see opdash run --help"),
     ("bui/ld", "unknown command 'bui/ld'; see opdash --help"),
     ("release.yml", "unknown command 'release.yml': did you mean 'opdash run release.yml'?"),
-    ("run a.yml --slot 4", "unknown option '--slot': did you mean '--slots'?"),
-    ("run a.yml --slot=4", "unknown option '--slot': did you mean '--slots'?"),
-    ("run a.yml --colour=never", "unknown option '--colour': did you mean '--color'?"),
+    ("run a.yml --slot 4", "unknown option '--slot': did you mean '--slots'? See opdash run --help"),
+    ("run a.yml --slot=4", "unknown option '--slot': did you mean '--slots'? See opdash run --help"),
+    ("run a.yml --colour=never", "unknown option '--colour': did you mean '--color'? See opdash run --help"),
     ("run a.yml --qqqqqqq", "unknown option '--qqqqqqq'; see opdash run --help"),
     ("run a.yml -q", "unknown option '-q'; see opdash run --help"),
     ("run -f a.yml", "opdash run has no option -f; see opdash run --help"),
     ("-f run a.yml", "opdash run has no option -f; see opdash run --help"),
     ("history -n 5", "opdash history has no option -n; see opdash history --help"),
     ("run a.yml -u", "unknown option '-u'; see opdash run --help"),
-    ("run a.yml -uo", "unknown option '-uo': did you mean '--ui'?"),
-    ("run a.yml --jobs 2", "unknown option '--jobs': did you mean '--slots'?"),
+    ("run a.yml -uo", "unknown option '-uo': did you mean '--ui'? See opdash run --help"),
+    ("run a.yml --jobs 2", "unknown option '--jobs': did you mean '--slots'? See opdash run --help"),
     ("check a.yml --jobs 2", "unknown option '--jobs'; see opdash check --help"),
-    ("run a.yml -slots 4", "unknown option '-slots': did you mean '--slots'?"),
+    ("run a.yml -slots 4", "unknown option '-slots': did you mean '--slots'? See opdash run --help"),
     ("run a.yml -j", "--slots needs a value: a whole number, 1 or more"),
     ("run a.yml -j0", "--slots takes a whole number, 1 or more; this is '0'"),
     ("run a.yml -j four", "--slots takes a whole number, 1 or more; this is 'four'"),
@@ -200,16 +200,28 @@ import Testing
     ),
     ("each --retry -1 x", "--retry takes a whole number, 0 or more; this is '-1'"),
     ("each --timeout 5 x", "--timeout takes a time as in 500ms, 8s, 10m or 1h30m; this is '5'"),
-    ("each --max-arg 3 x", "unknown option '--max-arg': did you mean '--max-args'?"),
-    ("each --keep-order x", "unknown option '--keep-order': did you mean '--order'?"),
-    ("each --retries 2 x", "unknown option '--retries': did you mean '--retry'?"),
-    ("each --jobs 2 x", "unknown option '--jobs': did you mean '--slots'?"),
-    ("each --halt now x", "unknown option '--halt': did you mean '--on-failure'?"),
-    ("each --joblog f x", "unknown option '--joblog': did you mean '--events'?"),
+    ("each --max-arg 3 x", "unknown option '--max-arg': did you mean '--max-args'? See opdash each --help"),
+    ("each --keep-order x", "unknown option '--keep-order': did you mean '--order'? See opdash each --help"),
+    ("each --retries 2 x", "unknown option '--retries': did you mean '--retry'? See opdash each --help"),
+    ("each --jobs 2 x", "unknown option '--jobs': did you mean '--slots'? See opdash each --help"),
+    ("each --halt now x", "unknown option '--halt': did you mean '--on-failure'? See opdash each --help"),
+    ("each --joblog f x", "unknown option '--joblog': did you mean '--events'? See opdash each --help"),
     (
       "each gzip -k foo",
       "'-k' after the command 'gzip' would be an argument of a job: quote the command, as in opdash each 'gzip -k' …, "
         + "or write -- before the arguments"
+    ),
+    (
+      "each echo {.}",
+      "'{.}' stands outside of the command: quote the command, as in opdash each 'echo {}' a b"
+    ),
+    (
+      "each echo {#}",
+      "'{#}' stands outside of the command: quote the command, as in opdash each 'echo {}' a b"
+    ),
+    (
+      "each echo :::+ a",
+      "':::+' stands outside of the command: quote the command, as in opdash each 'echo {}' a b"
     ),
     (
       "each echo {} a",

@@ -111,7 +111,8 @@ struct EachTemplateTests {
     "\"$(printf %s {})\"",
     "\"$(printf %s \"{}\")\"", "\"$(printf %s \"$1\")\"", "\"`printf %s {}`\"", "\"`printf %s '{}'`\"",
     "\"`printf %s \"$1\"`\"", "$'{}'", "$\"{}\"", "\"${nope:-{}}\"", "\"${nope:-\"{}\"}\"", "\\{}", "\"\\{}\"",
-    "$(({} + 1))", "$[{}]", "${}", "\"${}\"", "$(printf %s {})",
+    "$(({} + 1))", "$[{}]", "${}", "\"${}\"", "$(printf %s {})", "\"$\\\n1\"", "\"$\\\n(printf %s {})\"",
+    "\"$\\\n{nope:-{}}\"",
   ]
 
   /// What may stand around `printf '<%s>' FORM`.
@@ -120,7 +121,7 @@ struct EachTemplateTests {
     ": $HOME $# $$; @", ": `true`; @", ": $(true); @", ": $((1 << 2)); @", ": ${x:-y}; @", "# it's\n@", ": a#b; @",
     ": \\\" \\' ; @", ": 'a\"b'\"c'd\"; @", "cat <<E\nE\n@", "case x in x) @;; esac", "for i in 1; do @; done",
     "f() { @; }; f \"$1\"", "@ # it's", ": [[ a; @", ": [a-z]; @", ": \"it's\"; @", "while :; do @; break; done",
-    "true\n@\n", "true\\\n; @",
+    "true\n@\n", "true\\\n; @", "{ :; } >&2; @", ": 2>&1 | cat; @",
   ]
 
   /// `sh` is one of them, and the other one where it's installed.
@@ -162,6 +163,51 @@ struct EachTemplateTests {
       "'{}' stands after '\(opening)', where the shell may take a part of an argument for a command: "
       + "write \"$1\" there, which is the argument in every place"
     #expect(throws: UsageError(message)) { try script(command, "x") }
+  }
+
+  private func refusal(of command: String) -> String {
+    do throws(UsageError) {
+      _ = try EachTemplate(command)
+      return ""
+    } catch {
+      return error.message
+    }
+  }
+
+  /// A shell removes a backslash with the line feed after it before it looks for anything else.
+  @Test(arguments: [
+    ("cat <\\\n<EOF\n{}\nEOF", "<<"), ("echo \"$\\\n(echo {})\"", "$("), ("echo \"$\\\n\\\n{nope:-\"{}\"}\"", "${"),
+    ("(\\\n( {} + 1 ))", "(("), ("[\\\n[ {} -eq 1 ]]", "[["), ("echo a \\\n# {}", "#"),
+  ])
+  func aContinuedLineIsReadAsOne(command: String, opening: String) {
+    #expect(refusal(of: command).contains("'{}' stands after '\(opening)'"))
+  }
+
+  @Test func aParameterAcrossAContinuationIsOne() throws {
+    #expect(try script("echo \"$\\\n1\"", "a") == "set -- 'a'; echo \"$\\\n1\"")
+    #expect(try script("echo a\\\n#b {}", "x") == "echo a\\\n#b 'x'")
+  }
+
+  /// Bash expands the word after `>&` twice, and evaluates a subscript as arithmetic: `$1` too.
+  @Test(arguments: ["echo >&{}", "echo >& {}", "echo 2>&\"log-{}\"", "cat <&{}", "echo >&"])
+  func anArgumentIsNoDuplicatedDescriptor(command: String) {
+    #expect(
+      refusal(of: command).contains(
+        "after '>&', where bash would execute parts of it: write > before it, and 2>&1 behind it"))
+  }
+
+  @Test(arguments: ["a[{}]=1", "a=([{}]=1)", "a[1]=2 b[c[0]+{}]=3", "ls [{}]*", "a["])
+  func anArgumentIsNoSubscript(command: String) {
+    #expect(
+      refusal(of: command).contains("after '[', where bash would execute parts of it: no argument can stand there"))
+  }
+
+  @Test func aWordAfterARedirectionOrATestIsAPlace() throws {
+    for command in [
+      "echo 2>&1 {}", "echo >&2; echo {}", "echo >&2|cat {}", "[ -e {} ]", "ls [ab]* {}", "echo \"a[{}]\"",
+    ] {
+      #expect((try? script(command, "x")) != nil, "\(command)")
+    }
   }
 
   @Test func bytesThatAreNoTextReachTheCommand() throws {

@@ -21,7 +21,7 @@ import Testing
 
   @Test func badUsageIsOneLineOnStandardErrorAndStatusTwo() {
     world.perform("run a.yml --slot 3")
-    #expect(world.errors.text == "opdash: unknown option '--slot': did you mean '--slots'?\n")
+    #expect(world.errors.text == "opdash: unknown option '--slot': did you mean '--slots'? See opdash run --help\n")
     #expect(world.output.text == "")
     #expect(world.statuses == [2])
   }

@@ -50,7 +50,8 @@ struct CommandLineParser {
         "'\(word)' after the command '\(command)' would be an argument of a job: quote the command, as in "
           + "opdash each '\(command) \(word)' …, or write -- before the arguments")
     }
-    if let word = rest.first(where: { ["{}", ":::", "::::"].contains($0) }) {
+    let foreign = EachTemplate.Form.allCases.map(\.rawValue) + [":::", "::::", ":::+", "::::+"]
+    if let word = rest.first(where: foreign.contains) {
       throw UsageError(
         "'\(word)' stands outside of the command: quote the command, as in opdash each '\(command) {}' a b")
     }
@@ -64,9 +65,8 @@ struct CommandLineParser {
       let near = Option.ofOthers[parts[0]].flatMap { name in
         Option.named(name).flatMap { option in commandName.map(option.isOf) ?? true ? name : nil }
       }
-      throw UsageError(
-        "unknown option '--\(parts[0])'"
-          + hint((near ?? NearestName.of(parts[0], in: Option.all.map(\.name))).map { "--\($0)" }))
+      throw unknownOption(
+        "--\(parts[0])", (near ?? NearestName.of(parts[0], in: Option.all.map(\.name))).map { "--\($0)" })
     }
     try apply(option, as: option.spelled, attached: parts.count > 1 ? parts[1] : nil)
   }
@@ -85,7 +85,7 @@ struct CommandLineParser {
         let names = Option.all.map(\.name)
         let near = word.count > 2 ? NearestName.of(String(word.dropFirst()), in: names) : nil
         let same = names.first { $0 == word.dropFirst() }
-        throw UsageError("unknown option '\(word)'" + hint((same ?? near).map { "--\($0)" }))
+        throw unknownOption(word, (same ?? near).map { "--\($0)" })
       }
       // The rest of the letters is the value.
       let rest = option.valueName == nil || letters.isEmpty ? nil : String(letters)
@@ -216,8 +216,13 @@ struct CommandLineParser {
       "unknown command '\(word)'" + (near.map { ": did you mean '\($0)'?" } ?? "; see opdash --help"))
   }
 
+  private var help: String { "opdash\(commandName.map { " \($0.rawValue)" } ?? "") --help" }
+
+  private func unknownOption(_ word: String, _ near: String?) -> UsageError {
+    UsageError("unknown option '\(word)'\(hint(near))\(near == nil ? "" : " See \(help)")")
+  }
+
   private func hint(_ near: String?) -> String {
-    let command = commandName.map { " \($0.rawValue)" } ?? ""
-    return near.map { ": did you mean '\($0)'?" } ?? "; see opdash\(command) --help"
+    near.map { ": did you mean '\($0)'?" } ?? "; see \(help)"
   }
 }

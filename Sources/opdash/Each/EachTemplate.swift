@@ -43,8 +43,11 @@ struct EachTemplate: Equatable {
       throw UsageError("opdash each needs a command, as in opdash each 'gzip {}' *.log")
     }
     while let byte = rest.first {
-      if let form = Self.form(at: rest, after: text.last) {
-        if form != .number, let obstacle = shell.obstacle { throw Self.refusal(of: form, after: obstacle) }
+      if let form = Self.form(at: rest, after: shell.last) {
+        if form != .number {
+          if let obstacle = shell.obstacle { throw Self.refusal(of: form, after: obstacle) }
+          if let place = shell.evaluation { throw Self.refusal(of: "'\(form.rawValue)' stands", evaluated: place) }
+        }
         parts += [.text(text), .placeholder(form, shell.quotes)]
         text = []
         rest = rest.dropFirst(form.rawValue.utf8.count)
@@ -63,6 +66,7 @@ struct EachTemplate: Equatable {
           "'\(word)' is not a placeholder here: write {} for the argument, or \"$1\" and \"$2\" for several")
       }
       while text.last.map(Self.isBlank) ?? false { text.removeLast() }
+      if let place = shell.evaluation { throw Self.refusal(of: "the argument would stand", evaluated: place) }
       if let obstacle = shell.obstacle ?? Self.obstacle(at: text, shell.quotes) {
         throw UsageError(
           "the argument would stand at the end of the command, after '\(obstacle)', where the shell may take it for another "
@@ -85,6 +89,11 @@ struct EachTemplate: Equatable {
         + "write \"$1\" there, which is the argument in every place")
   }
 
+  private static func refusal(of subject: String, evaluated place: String) -> UsageError {
+    let remedy = place == ">&" ? "write > before it, and 2>&1 behind it" : "no argument can stand there"
+    return UsageError("\(subject) after '\(place)', where bash would execute parts of it: \(remedy)")
+  }
+
   private static func isBlank(_ byte: UInt8) -> Bool { " \t\n".utf8.contains(byte) }
 
   /// Why nothing can be added to the end of a command.
@@ -97,7 +106,7 @@ struct EachTemplate: Equatable {
   }
 
   /// The placeholder with which the text begins; `${#}` is a parameter of the shell.
-  private static func form(at text: ArraySlice<UInt8>, after byte: UInt8?) -> Form? {
+  private static func form(at text: ArraySlice<UInt8>, after byte: UInt8) -> Form? {
     guard text.first == UInt8(ascii: "{") else { return nil }
     let form = Form.allCases.first { text.starts(with: $0.rawValue.utf8) }
     return form == .number && byte == UInt8(ascii: "$") ? nil : form

@@ -12,16 +12,31 @@ struct ShellText {
   /// Whether the text names the arguments of its shell, as in `"$1"` and `$@`.
   private(set) var namesArguments = false
   private var isEscaped = false
-  private var last = UInt8(ascii: "\n")
+  /// The byte before; a line feed at the start.
+  private(set) var last = UInt8(ascii: "\n")
+  /// How many square brackets are open that may hold a subscript.
+  private var brackets = 0
+  /// Whether a word is to follow, or has begun, that bash expands twice: the one after `>&`.
+  private var isDuplication = false
+  /// The line feed of a continuation, which the shell removes with the backslash before it.
+  private var isContinued = false
 
   /// Why no argument can stand here; nil where one can.
   var obstacle: String? { opening ?? (isEscaped ? "\\" : nil) }
+
+  /// Where bash evaluates what stands here once more, an argument of the shell too; nil elsewhere.
+  var evaluation: String? { isDuplication ? ">&" : brackets > 0 ? "[" : nil }
 
   /// An argument is a part of a word.
   mutating func takeArgument() { (last, isEscaped) = (UInt8(ascii: "}"), false) }
 
   /// Takes a byte; `next` are the bytes that follow it.
   mutating func take(_ byte: UInt8, next: ArraySlice<UInt8>) {
+    guard !isContinued else { return isContinued = false }
+    if byte == UInt8(ascii: "\\"), next.first == UInt8(ascii: "\n"), !isEscaped, quotes != .single {
+      return isContinued = true
+    }
+    let next = Self.joined(next)
     let before = last
     last = byte
     guard opening == nil else {
@@ -44,12 +59,30 @@ struct ShellText {
     case (.none, UInt8(ascii: "\"")): quotes = .double
     case (.none, UInt8(ascii: "#")) where " \t\n;&|()<>".utf8.contains(before): opening = "#"
     case (.none, UInt8(ascii: "<")) where next.first == byte: opening = "<<"
+    case (.none, UInt8(ascii: "&")) where "<>".utf8.contains(before): isDuplication = true
+    case (.none, _) where isDuplication && " \t\n;&|()<>".utf8.contains(byte):
+      // Blanks may stand before the word.
+      isDuplication = " \t".utf8.contains(byte) && "& \t".utf8.contains(before)
     case (.none, UInt8(ascii: "(")) where next.first == byte: opening = "(("
     case (.none, UInt8(ascii: "["))
     where next.first == byte && next.dropFirst().first.map(" \t\n".utf8.contains) ?? true:
       opening = "[["
+    case (.none, UInt8(ascii: "[")) where brackets > 0 || !Self.isTest(before, next): brackets += 1
+    case (.none, UInt8(ascii: "]")) where brackets > 0: brackets -= 1
     default: break
     }
+  }
+
+  /// The text without the continuations at its start.
+  private static func joined(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var text = text
+    while text.starts(with: "\\\n".utf8) { text = text.dropFirst(2) }
+    return text
+  }
+
+  /// Whether a `[` between these is the command of that name.
+  private static func isTest(_ before: UInt8, _ next: ArraySlice<UInt8>) -> Bool {
+    " \t\n;&|()!".utf8.contains(before) && next.first.map(" \t\n".utf8.contains) ?? true
   }
 
   /// `1`, `@`, `{1%.*}` and the like.
