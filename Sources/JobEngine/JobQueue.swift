@@ -72,7 +72,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     lanes = Lanes(slots: slots, clusterJobs: scheduler.options.clusterJobs)
     programs = ProcessExecutor(
       run: id, folder: folder?.path, secrets: graph.secrets, common: options.variables, clock: clock)
-    transfers = TransferExecutor(secrets: programs.secrets)
+    transfers = TransferExecutor(secrets: programs.secrets, resumedSince: options.resumedSince)
     simulations = SimulationExecutor(clock: clock)
     stream.journal.secrets = programs.secrets
     stream.source = self

@@ -1,3 +1,4 @@
+import Foundation
 import JobModel
 import Operations
 
@@ -19,6 +20,8 @@ package struct JobQueueOptions: Sendable {
   package var seed: UInt64
   /// The run that this one resumes.
   package var resumes: String?
+  /// When the first of the runs that this one resumes began.
+  package var resumedSince: Date?
   /// The jobs that were done before; they succeed at the start, and only a retry executes them.
   package var restored: [JobID: EarlierSuccess]
   /// The hashes of the inputs that restored jobs read, recorded for the next run that resumes this one.

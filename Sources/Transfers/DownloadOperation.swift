@@ -40,7 +40,8 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     case overwrite
     /// Keeps the file and saves the new one under the next free number, as in `file.zip.1`.
     ///
-    /// Nothing is downloaded if the server has the same file: one of the same size that is not newer.
+    /// Nothing is downloaded if the server has the same file: one that is not newer, and of the same size if the server
+    /// says its size.
     case number
     /// Keeps the file and downloads nothing; fails if a digest is given and the file has another one.
     case skip
@@ -53,6 +54,10 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   private let canResume: Bool
   /// The URL in the part's info, without a user name and a password.
   private let infoURL: String
+  /// When an earlier process began the downloads that this one resumes; nil if there was none.
+  ///
+  /// A server-given name that a file has got since then is taken by another of these downloads. Set it before the start.
+  package var resumedSince: Date?
   // Safe: used on the transfer thread only.
   private var phase = Phase.idle(isWhole: false)
   /// The meaning of the reply to the request under way.
@@ -202,8 +207,10 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
 
   /// Whether the file belongs to another URL whose server gave the same name.
   private func isOfAnother(_ file: URL) -> Bool {
-    guard usesServerName, Self.isThere(file) else { return false }
-    return Self.saved.withLock { $0[BytePath(file.path(percentEncoded: false))].map { $0 != infoURL } ?? false }
+    let path = file.path(percentEncoded: false)
+    guard usesServerName, let status = FileStatus(path) else { return false }
+    if let owner = Self.saved.withLock({ $0[BytePath(path)] }) { return owner != infoURL }
+    return resumedSince.map(status.hasChanged) ?? false
   }
 
   /// Opens the part of the file or, if the file is not to be replaced, of the first number whose names are free.
@@ -241,7 +248,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     case .overwrite: return nil
     case .skip: return Self.numbers(of: wanted).first { !isOfAnother($0) }.flatMap { Self.isThere($0) ? $0 : nil }
     case .number:
-      guard sha256 == nil, let total else { return nil }
+      guard sha256 == nil else { return nil }
       return Self.numbers(of: wanted).prefix { Self.isThere($0) }.first { file in
         guard !isOfAnother(file) else { return false }
         let status = FileStatus(file.path(percentEncoded: false), followsLink: true)
@@ -287,12 +294,14 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     hasAsked = true
     phase = .idle(isWhole: false)
     if let reply = exchange.reply, reply.status == 200, let found = findPresent(reply, total: reply.contentLength) {
-      return endWithout(found, Self.isNoNewer)
+      return endWithout(found, Self.isNoNewer(reply.contentLength))
     }
     do throws(TransferError) { try proceed() } catch { end(.failure(error)) }
   }
 
-  private static let isNoNewer = "the server's is no newer and of the same size"
+  private static func isNoNewer(_ size: Int64?) -> String {
+    "the server's is no newer" + (size == nil ? "" : " and of the same size")
+  }
 
   private func request(_ range: RangeRequest, _ route: Route, _ part: PartFile) {
     phase = .requesting(part, range)
@@ -409,7 +418,7 @@ extension DownloadOperation: ExchangeDelegate {
       if let failure = exchange.failure { throw failure }
       if let present {
         part.close(keeping: true)
-        guard existing == .skip else { return endWithout(present, Self.isNoNewer) }
+        guard existing == .skip else { return endWithout(present, Self.isNoNewer(verdict?.total)) }
         phase = .idle(isWhole: false)
         candidates = [present]
         if let sha256, try compare(with: sha256.lowercased()) { return }
@@ -462,10 +471,10 @@ extension DownloadOperation: ExchangeDelegate {
   /// The first failure may have another cause than the range: it is only recorded in the part's info.
   private func isRefusedAgain(_ exchange: Exchange, _ error: TransferError) throws(TransferError) -> Bool {
     guard case .requesting(let part, let range) = phase, range.asksForRest, !hasBytes, let info = part.info,
-      ccurl_get_long(exchange.easy, CURLINFO_REQUEST_SIZE) > 0
+      exchange.route.isRedirected || ccurl_get_long(exchange.easy, CURLINFO_REQUEST_SIZE) > 0
     else { return false }
     switch error.code {
-    case .http, .network, .timedOut: break
+    case .http, .network, .timedOut, .tooManyRedirects, .unsupportedURL: break
     default: return false
     }
     if info.wasRefused == true { return true }

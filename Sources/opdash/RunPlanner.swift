@@ -34,6 +34,9 @@ struct RunPlanner {
   }
 
   func downloads(_ request: DownloadRequest) throws -> RunPlan {
+    if let url = request.urls.first(where: { $0.contains("\u{FFFD}") }) {
+      throw UsageError("'\(url.maskedURL)' is no UTF-8 text: write its bytes as escapes, such as %E9")
+    }
     var entries = request.urls.map { DownloadList.Entry(url: $0, place: nil) }
     if let list = request.list {
       entries += DownloadList.entries(in: try context.parts.readList(list), file: list == "-" ? "<stdin>" : list)

@@ -221,6 +221,19 @@ import Testing
     #expect(server.requests.map(\.rangeStart) == [1000, 1000, nil])
   }
 
+  @Test(arguments: ["/loop", "ftp://h/f", "http://no-such-host.invalid/", "http://127.0.0.1:1/"])
+  func aRangeRedirectedToNothingTwiceMeansARequestForTheWhole(target: String) async throws {
+    let server = try RawServer { [content] request in
+      guard request.headers["range"] != nil else { return RawServer.file(content)(request) }
+      return [.send("HTTP/1.1 302 F\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n"), .next]
+    }
+    defer { server.stop() }
+    try leavePart(1000, of: server)
+    #expect(await download(server.url("/f")).run().error != nil)
+    try expectWhole(await download(server.url("/f")).run())
+    #expect(server.requests.last?.rangeStart == nil)
+  }
+
   @Test(arguments: ["", "HTTP/1.1 206 P\r\nETag: \"1\"\r\nContent-Range: bytes 1000-299999/300000\r\n\r\n"])
   func aRangeThatBringsNoByteTwiceMeansARequestForTheWhole(reply: String) async throws {
     let server = try RawServer { [content] request in

@@ -49,6 +49,8 @@ enum ConversationKind: String, CaseIterable {
   case stale
   /// 206 without tag and date.
   case bare
+  /// The rest that was asked for, as a whole file.
+  case tail
   /// A file of another size under the same tag.
   case reusedTag
 

@@ -7,10 +7,10 @@ import Testing
 
 /// Transfers from and to servers that reply at random, by a grammar, and know the true bytes.
 ///
-/// `OPDASH_CONVERSATIONS` is how many there are of each kind, `OPDASH_CONVERSATION_SEED` repeats one of them.
+/// `OPDASH_CONVERSATIONS` is how many there are of each kind, 1,000 together, `OPDASH_CONVERSATION_SEED` repeats one of them.
 struct ConversationTests {
   private static let variables = ProcessInfo.processInfo.environment
-  private static let count = variables["OPDASH_CONVERSATIONS"].flatMap(UInt64.init) ?? 300
+  private static let count = variables["OPDASH_CONVERSATIONS"].flatMap(UInt64.init) ?? 500
   private static let only = variables["OPDASH_CONVERSATION_SEED"].flatMap(UInt64.init)
   /// As many conversations go on at once.
   private static let lanes: UInt64 = 4

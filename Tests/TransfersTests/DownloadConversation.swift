@@ -182,7 +182,7 @@ final class DownloadConversation: Sendable {
     let common: [ConversationKind] = [
       .refusal, .noFile, .excess, .wrongLength, .unsatisfiable, .otherRange, .wrongRange, .rangeOf200,
     ]
-    let toRange: [ConversationKind] = [.otherRange, .otherRange, .otherRange, .stale, .stale, .bare, .bare]
+    let toRange: [ConversationKind] = [.otherRange, .otherRange, .otherRange, .stale, .stale, .bare, .bare, .tail]
     let kind = dice.kind(of: request.rangeStart == nil ? common : common + toRange)
     func range(_ dice: inout ConversationDice) -> (first: Int, end: Int)? {
       guard count > 1 else { return nil }
@@ -230,6 +230,8 @@ final class DownloadConversation: Sendable {
       reply.status = dice.pick([200, 200, 203])
     case .stale where validators.distinguish && start > 0 && start < count:
       reply = whole.part(start, count - 1)
+    case .tail where validators.distinguish && start > 0 && start < count:
+      (reply, reply.body) = (whole, Array(whole.body[start...]))
     case .bare where reply.status == 206 && !changesCoding:
       let hasTotal = reusesTag || dice.rolls(oneIn: 2)
       let end = hasTotal || dice.rolls(oneIn: 2) ? count - 1 : dice.number(in: start...count - 1)

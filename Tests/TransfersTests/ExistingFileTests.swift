@@ -16,11 +16,12 @@ struct ExistingFileTests {
 
   private func download(
     _ url: URL, to name: String = "file", existing: DownloadOperation.ExistingFile = .number,
-    usesServerName: Bool = false, thread: TransferThread = .shared
+    usesServerName: Bool = false, resumedSince: Date? = nil, thread: TransferThread = .shared
   ) -> Observed<URL> {
-    Observed(
-      DownloadOperation(
-        from: url, to: folder.file(name), existing: existing, usesServerName: usesServerName, thread: thread))
+    let operation = DownloadOperation(
+      from: url, to: folder.file(name), existing: existing, usesServerName: usesServerName, thread: thread)
+    operation.resumedSince = resumedSince
+    return Observed(operation)
   }
 
   private func isUpToDate(_ download: Observed<URL>) -> Bool {
@@ -125,6 +126,20 @@ struct ExistingFileTests {
     #expect(isUpToDate(download) == isSame)
     #expect(try download.result?.get().lastPathComponent == (isSame ? "file" : "file.1"))
     #expect(try text("file") == content)
+    #expect(folder.names() == (isSame ? ["file"] : ["file", "file.1"]))
+  }
+
+  /// As `wget -N --no-if-modified-since`, which does not retrieve it either.
+  @Test(arguments: [("Sat, 01 Jan 2000 00:00:00 GMT", true), ("Fri, 01 Jan 2100 00:00:00 GMT", false)])
+  func whereTheServerSaysNoSizeTheDateDecides(_ date: String, _ isSame: Bool) async throws {
+    let server = try RawServer { request in
+      let head = "HTTP/1.1 200 OK\r\nLast-Modified: \(date)\r\nTransfer-Encoding: chunked\r\n\r\n"
+      return [.send(request.method == "HEAD" ? head : head + "a\r\n0123456789\r\n0\r\n\r\n"), .next]
+    }
+    defer { server.stop() }
+    try write("0123456789", to: "file")
+    let download = await download(server.url("/f")).run()
+    #expect(isUpToDate(download) == isSame)
     #expect(folder.names() == (isSame ? ["file"] : ["file", "file.1"]))
   }
 
@@ -504,6 +519,29 @@ struct ExistingFileTests {
       #expect(try download.result?.get().lastPathComponent == name)
     }
     #expect(try [text("x"), text("x.1")] == ["mine", "0123456789"])
+  }
+
+  /// The process that saved the first of two files with one server-given name has ended.
+  @Test(arguments: [DownloadOperation.ExistingFile.overwrite, .number, .skip])
+  func aFileOfTheRunThatIsResumedIsThatOfAnotherURL(existing: DownloadOperation.ExistingFile) async throws {
+    let date = "Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT"
+    let server = try server("Content-Disposition: attachment; filename=x\r\n\(date)")
+    defer { server.stop() }
+    try write("9876543210", to: "x")
+    let download = await download(
+      server.url("/b"), to: "b", existing: existing, usesServerName: true, resumedSince: Date(timeIntervalSinceNow: -60)
+    ).run()
+    #expect(try download.result?.get().lastPathComponent == "x.1")
+    #expect(try [text("x"), text("x.1")] == ["9876543210", "0123456789"])
+  }
+
+  @Test func aFileOlderThanTheRunThatIsResumedIsReplaced() async throws {
+    let server = try server("Content-Disposition: attachment; filename=x")
+    defer { server.stop() }
+    try write("mine", to: "x")
+    let later = Date(timeIntervalSinceNow: 60)
+    _ = await download(server.url("/b"), to: "b", existing: .overwrite, usesServerName: true, resumedSince: later).run()
+    #expect(try text("x") == "0123456789")
   }
 
   @Test(arguments: [

@@ -233,6 +233,12 @@ struct FaultTableTests {
     Fault("status 200 with the rest", nil, .file, note: piece) {
       restart($0, ok + "Content-Range: bytes 4-9/10\r\nContent-Length: 6\r\n\r\n456789")
     },
+    Fault("status 200 with the rest alone", nil, .file, note: unclear) {
+      restart($0, ok + "ETag: \"1\"\r\nContent-Length: 6\r\n\r\n456789")
+    },
+    Fault("status 200 with the rest in chunks", nil, .file, note: unclear) {
+      restart($0, ok + "Transfer-Encoding: chunked\r\n\r\n6\r\n456789\r\n0\r\n\r\n")
+    },
     Fault("another coding in a 206", nil, .file, note: coding) {
       restart($0, partial + "Content-Encoding: gzip\r\nContent-Range: bytes 4-9/10\r\n\r\nxxxxxx")
     },
@@ -258,6 +264,7 @@ struct FaultTableTests {
       partial + "Content-Range: bytes 4-6/10\r\nContent-Length: 3\r\n\r\n456"),
   ]
 
+  private static let unclear = "the server doesn't say whether this is the whole file: starting again"
   private static let changed = "the file changed on the server: starting again"
   private static let other = "the server sent another range than asked for: starting again"
   private static let contradiction = "the server sent another range than it said: starting again"

@@ -64,6 +64,13 @@ import Testing
     #expect(try DownloadList.read("/dev/fd/\(ends[0])") == text)
   }
 
+  @Test func aURLInAnotherEncodingKeepsItsBytes() throws {
+    let folder = try TemporaryFolder()
+    try Data("\u{FEFF}http://h/é\nhttp://h/caf".utf8 + [0xE9, 0x0A]).write(to: folder.file("list"))
+    let text = try DownloadList.read(folder.file("list").path())
+    #expect(DownloadList.entries(in: text, file: "list").map(\.url) == ["http://h/é", "http://h/caf%E9"])
+  }
+
   @Test func aListThatIsNoFileIsNotRead() throws {
     let folder = try TemporaryFolder()
     let (pipe, large) = (folder.file("pipe").path(), folder.file("large").path())

@@ -7,19 +7,24 @@ import Transfers
 /// Executes downloads and uploads.
 final class TransferExecutor: Executor {
   private let secrets: SecretMask?
+  private let resumedSince: Date?
 
-  init(secrets: SecretMask?) { self.secrets = secrets }
+  /// `resumedSince` is when the first of the runs that this one resumes began.
+  init(secrets: SecretMask?, resumedSince: Date?) {
+    self.secrets = secrets
+    self.resumedSince = resumedSince
+  }
 
   func execution(of request: AttemptRequest) -> Execution {
     switch request.job.work {
     case .download(let work):
-      execution(
-        DownloadOperation(
-          from: work.url, to: URL(fileURLWithPath: work.file), headers: work.headers, sha256: work.sha256,
-          resume: work.resume, existing: .init(work.existing), usesServerName: work.usesServerName, thread: .shared),
-        work.stall, request)
+      let download = DownloadOperation(
+        from: work.url, to: URL(fileURLWithPath: work.file), headers: work.headers, sha256: work.sha256,
+        resume: work.resume, existing: .init(work.existing), usesServerName: work.usesServerName, thread: .shared)
+      download.resumedSince = resumedSince
+      return execution(download, work.stall, request)
     case .upload(let work):
-      execution(
+      return execution(
         UploadOperation(
           URL(fileURLWithPath: work.file), to: work.url, method: work.method, headers: work.headers, thread: .shared),
         work.stall, request)

@@ -26,11 +26,15 @@ struct FileStatus {
   /// The second of the last change.
   var modified: time_t { value.st_mtim.tv_sec }
 
-  /// Whether this is the reply's file by the rule of `wget -N`: it has the same size, and the server's is not newer.
-  func isFile(of reply: Reply, size: Int64) -> Bool {
-    guard kind == S_IFREG, value.st_size == size, let changed = reply.lastModified else { return false }
-    return changed <= modified
+  /// Whether this is the reply's file by the rule of `wget -N`: the server's is not newer, and of the same size unless
+  /// the server doesn't say its size.
+  func isFile(of reply: Reply, size: Int64?) -> Bool {
+    guard kind == S_IFREG, let changed = reply.lastModified else { return false }
+    return changed <= modified && size.map { $0 == value.st_size } ?? true
   }
+
+  /// Whether the file was made or changed at a time or later, to the second.
+  func hasChanged(since date: Date) -> Bool { value.st_ctim.tv_sec >= Int(clamping: date.timeIntervalSince1970) }
 
   /// Equal for two names of one file.
   var identity: [UInt64] { [UInt64(truncatingIfNeeded: value.st_dev), UInt64(value.st_ino)] }

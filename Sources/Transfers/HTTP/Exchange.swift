@@ -235,8 +235,7 @@ final class Exchange {
   /// A line of the header; a redirect's target in another encoding than UTF-8 keeps its bytes, as escapes.
   private static func text(of line: UnsafeRawBufferPointer) -> String {
     let text = String(decoding: line, as: UTF8.self)
-    guard String(validating: line, as: UTF8.self) == nil, text.lowercased().hasPrefix("location:") else { return text }
-    return line.map { $0 < 0x80 ? String(Unicode.Scalar($0)) : "%" + String($0, radix: 16, uppercase: true) }.joined()
+    return text.lowercased().hasPrefix("location:") ? WireURL.text(of: line) : text
   }
 
   /// Returns how many bytes were taken; fewer than there are end the exchange.

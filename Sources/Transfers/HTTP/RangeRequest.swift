@@ -90,9 +90,7 @@ struct RangeRequest {
 
   private func judgeWhole(_ reply: Reply) -> Verdict {
     guard reply.hasValidLength else { return .failure(.invalidLength(of: reply)) }
-    guard let field = reply["content-range"] else {
-      return .whole(total: reply.contentLength, note: restartNote(reply, total: reply.contentLength))
-    }
+    guard let field = reply["content-range"] else { return judgeWhole(reply, total: reply.contentLength) }
     // The field has no meaning with this status, but servers that send a piece name its range here.
     guard let range = reply.contentRange, range.start == 0, let total = range.total, range.end == total - 1,
       reply.contentLength ?? total == total
@@ -100,7 +98,17 @@ struct RangeRequest {
       let piece = "the server sent a piece of the file as the whole: \(field.prefix(60))"
       return info == nil ? .failure(TransferError(.network, piece)) : .again("\(piece): starting again")
     }
-    return .whole(total: total, note: restartNote(reply, total: total))
+    return judgeWhole(reply, total: total)
+  }
+
+  /// The body may be the rest that was asked for, unless it is as long as the part's file.
+  private func judgeWhole(_ reply: Reply, total: Int64?) -> Verdict {
+    guard let info else { return .whole(total: total, note: nil) }
+    guard info.agrees(with: reply) else { return .again(Self.changed) }
+    guard total != nil, total == info.total else {
+      return .again("the server doesn't say whether this is the whole file: starting again")
+    }
+    return .whole(total: total, note: "the server ignored the range: starting again")
   }
 
   private func judgePart(_ reply: Reply) -> Verdict {
@@ -122,12 +130,6 @@ struct RangeRequest {
       return .again("the server sent another range than it said: starting again")
     }
     return .rest(end: range.end + 1, total: total)
-  }
-
-  private func restartNote(_ reply: Reply, total: Int64?) -> String? {
-    guard let info else { return nil }
-    let isSame = info.agrees(with: reply) && (info.total == nil || info.total == total)
-    return isSame ? "the server ignored the range: starting again" : Self.changed
   }
 
   private static let changed = "the file changed on the server: starting again"

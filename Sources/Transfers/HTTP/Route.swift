@@ -12,6 +12,8 @@ struct Route {
   /// Whether the environment's proxies are used.
   var usesProxies = true
   private var redirects = 0
+  /// Whether a server has answered, with a redirect.
+  var isRedirected: Bool { redirects > 0 }
 
   /// `reserved` are lower-case names of headers that the transfer sets itself.
   init(to url: WireURL, headers: [String: String], reserved: Set<String>) throws(TransferError) {

@@ -21,6 +21,14 @@ package struct WireURL: Sendable, Equatable {
   /// Throws unless the text is an absolute http or https URL.
   package init(_ text: String) throws(TransferError) { try self.init(text, of: nil) }
 
+  /// The text of a URL; in another encoding than UTF-8 it keeps its bytes, as escapes.
+  package static func text(of bytes: some Collection<UInt8>) -> String {
+    String(validating: bytes, as: UTF8.self)
+      ?? bytes.map { byte in
+        byte < 0x80 ? String(Unicode.Scalar(byte)) : "%" + String(byte, radix: 16, uppercase: true)
+      }.joined()
+  }
+
   /// The target of a redirect to `location`, which may be relative; the name and the password stay with their origin.
   func resolving(_ location: String) throws(TransferError) -> WireURL { try WireURL(location, of: self) }
 

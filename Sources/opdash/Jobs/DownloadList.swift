@@ -62,7 +62,8 @@ struct DownloadList {
   static func read(_ path: String) throws(UsageError) -> String {
     do throws(FileProblem) {
       let bytes = try ForeignFile.contents(path == "-" ? "/dev/stdin" : path, .argument, limit: limit)
-      return String(decoding: bytes, as: UTF8.self)
+      return bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(WireURL.text)
+        .joined(separator: "\n")
     } catch {
       throw UsageError("can't read \(path): \(error.message)")
     }
