@@ -83,11 +83,15 @@ package struct AllocatedNode: Sendable, Equatable {
     var numbers: [String] = []
     for range in list.split(separator: ",").prefix(limit) {
       let ends = range.split(separator: "-", maxSplits: 1)
-      guard ends.count == 2, ends[0].count < 20, let first = Int(ends[0]), let last = Int(ends[1]), first <= last else {
+      guard ends.count == 2, ends[0].count < 20, let first = Int(ends[0]), let last = Int(ends[1]), first <= last,
+        last < .max
+      else {
         numbers.append(String(range))
         continue
       }
-      numbers += (first...last).prefix(limit - min(limit, numbers.count)).map { number in
+      // Not the prefix of a range, which counts what it has.
+      let room = limit - min(limit, numbers.count)
+      numbers += (first..<min(last + 1, first.plus(room))).map { number in
         let digits = String(number)
         return String(repeating: "0", count: max(0, ends[0].count - digits.count)) + digits
       }
