@@ -80,6 +80,18 @@ package struct RawReport: Report {
     text.errors.removeAll(keepingCapacity: true)
   }
 
+  /// Writes what has been collected, but for a line that may go on.
+  private mutating func flushLines() {
+    func rest(_ bytes: inout [UInt8]) -> [UInt8] {
+      guard let end = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
+      defer { bytes.removeSubrange((end + 1)...) }
+      return Array(bytes[(end + 1)...])
+    }
+    let left = (rest(&text.output), rest(&text.errors))
+    flush()
+    text = left
+  }
+
   private mutating func keep(_ line: LogLine, of id: JobID, _ attempt: Int) {
     // Taken out, so that no line is copied.
     var output = pending.removeValue(forKey: id) ?? Pending(attempt: attempt)
@@ -120,21 +132,13 @@ package struct RawReport: Report {
 
   /// Writes the bytes of a log file; returns whether it could be read, and can be one.
   private mutating func copy(_ path: String, toErrors: Bool) -> Bool {
-    guard let descriptor = try? ForeignFile.open(path, .own) else { return false }
-    defer { close(descriptor) }
-    // Bytes that a surviving program adds from now on don't belong to the attempt.
-    var left = Int(lseek(descriptor, 0, SEEK_END))
-    guard left <= LogFile.sizeLimit, lseek(descriptor, 0, SEEK_SET) == 0 else { return false }
-    while left > 0, let piece = try? ForeignFile.prefix(of: descriptor, path, min(left, Self.pieceSize)), !piece.isEmpty
-    {
-      append(piece, toErrors: toErrors)
-      left -= piece.count
-    }
+    guard let file = LogFileReader(path) else { return false }
+    while let piece = file.next() { append(piece, toErrors: toErrors) }
     return true
   }
 
   private mutating func append(_ bytes: [UInt8], toErrors: Bool) {
     if toErrors { text.errors += bytes } else { text.output += bytes }
-    if text.output.count + text.errors.count >= Self.pieceSize { flush() }
+    if text.output.count + text.errors.count >= Self.pieceSize { flushLines() }
   }
 }

@@ -12,7 +12,8 @@ package struct FilesRead: Sendable {
   /// Adds an open file; nothing is done about a pipe or a terminal.
   package mutating func add(descriptor: Int32, _ what: String) { add(FileIdentity(descriptor: descriptor), what) }
 
-  private mutating func add(_ identity: FileIdentity?, _ name: String) {
+  /// Adds an open file; `name` is as in "the job file a.yml".
+  package mutating func add(_ identity: FileIdentity?, _ name: String) {
     if let identity, names[identity] == nil { names[identity] = name }
   }
 

@@ -83,6 +83,8 @@ package final class Output: Sendable {
   /// Has `body` called before each write, on its thread.
   func beforeWriting(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.beforeWriting = body } }
 
+  package var isTerminal: Bool { isatty(descriptor) == 1 }
+
   /// The number of bytes that the descriptor has taken.
   package var written: Int { state.withLock(\.written) }
 

@@ -56,7 +56,7 @@ struct RunLaunch {
     let hasView = interface == .dashboard && plan.rawOrder == nil
     let asks = interface == .plain && environment.inputIsTerminal && environment.errorIsTerminal && plan.arriving == nil
     var options = try options()
-    let read = context.filesRead(settings, own: plan.files)
+    var read = context.filesRead(settings, own: plan.files)
     if case .graph(let graph) = plan.subject {
       let approved = try Approvals.of(settings.approved, earlier: plan.approvals, in: graph, canAsk: hasView || asks)
       options?.queue.approved = approved
@@ -64,6 +64,7 @@ struct RunLaunch {
       options?.origin.approvals = Approvals.recorded(approved, in: graph)
       try parts.checkCluster(graph)
       try checkTargets(of: graph, read)
+      if !settings.files.isEmpty { addFiles(of: graph, to: &read) }
     }
     let files = try context.openFiles(settings, besides: read).files
     let run = try run(options)
@@ -99,6 +100,13 @@ struct RunLaunch {
       arrivals?()
     }
     if let reason = run.unrecorded { session.noteUnrecorded(reason) }
+  }
+
+  /// Adds the files that jobs send, or have as inputs.
+  private func addFiles(of graph: JobGraph, to read: inout FilesRead) {
+    for job in graph.jobs {
+      for path in InputFiles.read(by: job) { read.add(path.text, "the file of job \(job.name),") }
+    }
   }
 
   /// Throws where a download replaces a file that the command reads.

@@ -1,5 +1,6 @@
 import Foundation
 import JobModel
+import Operations
 import Reports
 import Support
 import Testing
@@ -45,6 +46,25 @@ import Testing
     run()
     #expect(output.text == "50%\r100%\ncaf\u{FFFD}")
     #expect(errors.text == "oh\n")
+  }
+
+  @Test mutating func aLineIsWrittenInOnePiece() throws {
+    begin(1)
+    let line = Array((String(repeating: "é", count: 20_000) + "\n").utf8)
+    try keep(Array([[UInt8]](repeating: line, count: 5).joined()) + Array("end".utf8), of: "a", 0)
+    facts.log(0, "é")
+    facts.job(0, .succeeded(upToDate: false))
+    let pieces = Lock<[[UInt8]]>([])
+    var reports = ReportSet([
+      RawReport(
+        order: .ends, paint: Paint(isColoured: false), output: { piece in pieces.withLock { $0.append(piece) } },
+        errors: errors.writer)
+    ])
+    reports.receive(facts.events)
+    let written = pieces.withLock(\.self)
+    #expect(written.count > 1)
+    #expect(written.dropLast().allSatisfy { $0.last == 0x0A })
+    #expect(Array(written.joined()) == Array([[UInt8]](repeating: line, count: 5).joined()) + Array("end".utf8))
   }
 
   @Test mutating func anOutputWithoutALogFileIsPrintedByItsLines() {

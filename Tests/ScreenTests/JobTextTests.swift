@@ -3,6 +3,11 @@ import Support
 import Testing
 
 @Suite struct JobTextTests {
+  @Test func linesForATerminalKeepTheirColorsAndNothingElse() {
+    let bytes = Array("\u{1B}[31mred\u{1B}[0m\n\u{1B}]0;title\u{7}a\r\n\nb".utf8)
+    #expect(JobText.cleanLines(bytes).text == "\u{1B}[31mred\u{1B}[0m\na\n\nb")
+  }
+
   @Test(arguments: [
     ("plain", "plain"), ("", ""), ("漢字 é", "漢字 é"),
     // Control sequences.

@@ -52,6 +52,24 @@ import Testing
     #expect(try String(contentsOf: folder.file(own), encoding: .utf8) == "jobs:")
   }
 
+  @Test(arguments: [
+    "upload: { file: F, url: 'http://h/' }", "{ run: 'cat F', inputs: [F] }", "{ run: 'cat F', inputs: ['?'] }",
+  ])
+  func aReportDoesNotReplaceTheFileOfAJob(_ job: String) throws {
+    let folder = try TemporaryFolder()
+    try Data("content".utf8).write(to: folder.file("F"))
+    let path = folder.file("F").path()
+    let work = job.replacing("F", with: path).replacing("'?'", with: "'\(folder.url.path())/?'")
+    world.text = "jobs: { send: \(work.hasPrefix("{") ? work : "{ \(work) }") }"
+    for option in ["--events", "--junit"] {
+      world.perform("run a.yml \(option) \(path)")
+      let fault = "\(option) \(path) is the file of job send, \(path), which this command reads: name another file\n"
+      #expect(world.errors.text.hasSuffix(fault))
+    }
+    #expect(world.graph == nil && world.statuses == [2, 2])
+    #expect(try String(contentsOf: folder.file("F"), encoding: .utf8) == "content")
+  }
+
   @Test func aDownloadDoesNotReplaceTheFileThatNamesIt() throws {
     let folder = try TemporaryFolder()
     try Data("http://h/list".utf8).write(to: folder.file("list"))

@@ -29,6 +29,14 @@ import Testing
     #expect(world.statuses == [2])
   }
 
+  @Test func aReportOfNoRunEmptiesNoFile() throws {
+    try Data("kept".utf8).write(to: folder.file("page"))
+    world.perform("report nosuch --html page")
+    world.perform("report nosuch --junit page")
+    #expect(world.statuses == [2, 2])
+    #expect(try String(contentsOf: folder.file("page"), encoding: .utf8) == "kept")
+  }
+
   @Test func aRecordingWithoutEventsIsNotPlayed() throws {
     try Data().write(to: folder.file("events"))
     world.perform("replay events")

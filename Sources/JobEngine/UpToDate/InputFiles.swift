@@ -1,9 +1,10 @@
 import Basics
 import Checksums
 import Foundation
+import JobModel
 
 /// The files that a job's `inputs` name at one moment.
-struct InputFiles {
+package struct InputFiles {
   /// Absolute paths in order, each once; a folder stands for all files below it.
   let paths: [BytePath]
   /// The first path without a wildcard that does not exist.
@@ -28,6 +29,13 @@ struct InputFiles {
     paths = search.found.sorted()
     folders = search.folders
     self.missing = missing
+  }
+
+  /// The files that an attempt of the job sends or takes as inputs, as they are now; for a wildcard it reads folders.
+  package static func read(by job: Job) -> [BytePath] {
+    if case .upload(let work) = job.work { return [BytePath(work.file)] }
+    let (inputs, products) = (job.inputs.map { BytePath($0) }, job.creates.map { BytePath($0) })
+    return (try? InputFiles(inputs, without: products, isCancelled: { false }))?.paths ?? []
   }
 
   /// The newest file; nil if there is none.

@@ -41,6 +41,12 @@ package struct JobText: Sendable, Hashable {
     return TerminalText(filtered: runs(line, .stream(keepsColor: keepingColor)).map(\.text).joined())
   }
 
+  /// Lines of output for a terminal: of the sequences that it obeys, only colors are kept.
+  package static func cleanLines(_ bytes: some Collection<UInt8>) -> TerminalText {
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    return lines.map { clean(String(decoding: $0, as: UTF8.self), keepingColor: true) }.joined(separator: "\n")
+  }
+
   private static func runs(_ line: String, _ form: JobTextParser.Form) -> [Run] {
     var parser = JobTextParser(form)
     for scalar in line.unicodeScalars { parser.take(scalar) }

@@ -1,6 +1,7 @@
 import Dispatch
 import JobModel
 import Reports
+import Screen
 import Session
 
 /// Prints the output of a run's jobs and its failures, beside a session that prints nothing of the run itself.
@@ -15,9 +16,14 @@ final class RawOutput: Sendable {
   /// `paint` is for the failures, on `errors`.
   init(_ feed: any JobFeed, order: RawReport.Order, paint: Paint, output: Output, errors: Output) {
     self.feed = feed
-    let report = RawReport(
-      order: order, paint: paint, output: { output.write($0) }, errors: { errors.write($0) })
+    let report = RawReport(order: order, paint: paint, output: Self.writer(output), errors: Self.writer(errors))
     pump = ReportPump(feed, reports: [report], end: .complete)
+  }
+
+  /// Passes bytes on as they are, but lets no job change a terminal.
+  private static func writer(_ output: Output) -> ReportWriter {
+    guard output.isTerminal else { return { output.write($0) } }
+    return { output.write(JobText.cleanLines($0)) }
   }
 
   /// To be called before the run states its first fact.

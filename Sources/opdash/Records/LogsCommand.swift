@@ -14,17 +14,16 @@ struct LogsCommand {
 
   /// How often a run that is going on is asked for new lines.
   private static let interval: Duration = .milliseconds(250)
-  /// The bytes of a log file that are printed at once.
-  private static let pieceSize = 1 << 16
 
   func perform(_ words: [String], follows: Bool) throws {
     let store = try RunStore(folder: context.stateFolder(invocation.settings))
+    try context.output.check(context.filesRead(invocation.settings))
     let (entry, name) = try choose(words, store)
     var reader = RecordedEvents(of: entry)
     let events = try reader.readMore(store)
     let wanted = try name.map { try jobs(matching: $0, among: events, of: entry) }
     let isFollowed = follows && store.isGoingOn(entry)
-    if !isFollowed, let job = wanted?.first, wanted?.count == 1, printFile(of: job, events) {
+    if !isFollowed, let job = wanted?.first, wanted?.count == 1, try printFile(of: job, events) {
       return context.exit(ExitStatus.success)
     }
     let isColoured = context.environment.isColored(
@@ -55,35 +54,29 @@ struct LogsCommand {
         + NearestName.hint(for: name, in: graph.jobs.map(\.name), otherwise: "; opdash history lists the runs"))
   }
 
-  /// Prints the log file of a job's newest attempt; false if it has none.
-  private func printFile(of job: JobID, _ events: [JobEvent]) -> Bool {
+  /// Prints the log file of a job's newest attempt; false if it has none, or one that can't be a log file.
+  private func printFile(of job: JobID, _ events: [JobEvent]) throws(UsageError) -> Bool {
     let run = Run(recorded: events)
     guard case .shell = run[job].job.work, let attempt = run[job].attempt?.number,
-      let path = run.logPath(job, attempt: attempt), let descriptor = try? ForeignFile.open(path, .own)
+      let path = run.logPath(job, attempt: attempt), let file = LogFileReader(path)
     else { return false }
-    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    var read = context.filesRead(invocation.settings)
+    read.add(file.identity, "the log file \(path)")
+    try context.output.check(read)
     var rest: [UInt8] = []
-    while let piece = try? file.read(upToCount: Self.pieceSize), !piece.isEmpty, !context.output.isDropping {
+    while let piece = file.next(), !context.output.isDropping {
       guard context.environment.outputIsTerminal else {
-        context.output.write(Array(piece))
+        context.output.write(piece)
         continue
       }
       rest += piece
       // A line without an end is shown in parts.
       let end = rest.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.count
-      printSafely(rest[..<end])
+      context.output.write(JobText.cleanLines(rest[..<end]))
       rest.removeFirst(end)
     }
-    printSafely(rest[...])
+    context.output.write(JobText.cleanLines(rest))
     return true
-  }
-
-  /// Prints lines on a terminal: of the sequences that it obeys, only colors are kept.
-  private func printSafely(_ bytes: ArraySlice<UInt8>) {
-    guard !bytes.isEmpty else { return }
-    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    let clean = lines.map { JobText.clean(String(decoding: $0, as: UTF8.self), keepingColor: true) }
-    context.output.write(clean.joined(separator: "\n"))
   }
 
   private func follow(_ reader: RecordedEvents, _ store: RunStore, _ lines: LogLinesText) {

@@ -25,9 +25,12 @@ struct RecordCommands {
   private func store() throws -> RunStore { try RunStore(folder: context.stateFolder(settings)) }
 
   func report(_ name: String, html: String?) throws {
-    let (files, page) = try context.openFiles(settings, html: html, besides: context.filesRead(settings))
+    let read = context.filesRead(settings)
+    if let page = html.map(environment.absolute) { try read.refuse(FileIdentity(path: page), "--html \(page)") }
     let store = try store()
     let run = Run(recorded: try store.events(of: store.run(named: name)))
+    // Emptied only if there is something to write.
+    let (files, page) = try context.openFiles(settings, html: html, besides: read)
     if invocation.wantsJSON { return context.print(document: RecordedJSON.report(run)) }
     if let page { page.write(Array(HTMLReport(run).text.utf8)) }
     for (format, file) in files where format == .junit { file.write(Array(JUnitReport.document(run).utf8)) }
