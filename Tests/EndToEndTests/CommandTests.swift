@@ -46,7 +46,7 @@ struct CommandTests {
   @Test func aProbeAsksTheServiceItselfAndNoProxy() throws {
     // Before the start nobody is there.
     let server = try RawServer { request in
-      [.send("HTTP/1.1 \(request.number == 0 ? "503 Down" : "200 OK")\r\nContent-Length: 0\r\n\r\n")]
+      [request.number == 0 ? .reset : .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")]
     }
     defer { server.stop() }
     try place.write(

@@ -60,17 +60,22 @@ struct ServiceProcessTests {
   // MARK: Probes
 
   @Test func anHTTPProbeIsAnsweredByAStatusBelow400() throws {
-    let nginx = try Nginx()
-    try nginx.add("f", size: 10)
-    let probe = Service.Probe.url(nginx.url("/recover/f").absoluteString)
-    try isServedOnlyAfter(service("api", "exec sleep 600", probe)) { try nginx.recover() }
+    let isUp = Lock(false)
+    // Nothing is there when it is asked before the start.
+    let server = try RawServer { request in
+      let status = isUp.withLock(\.self) ? "200 OK" : "503 Service Unavailable"
+      return request.number == 0 ? [.reset] : [.send("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\r\n")]
+    }
+    defer { server.stop() }
+    let probe = Service.Probe.url(server.url("/healthz").absoluteString)
+    try isServedOnlyAfter(service("api", "exec sleep 600", probe)) { isUp.withLock { $0 = true } }
   }
 
   @Test func aBodyThatDoesNotEndIsAnAnswerToAnHTTPProbe() throws {
     // Nothing is there when it is asked before the start.
     let server = try RawServer { request in
       request.number == 0
-        ? [.send("HTTP/1.1 503 Service Unavailable\r\n\r\n")] : [.send("HTTP/1.1 200 OK\r\n\r\nbody"), .hold]
+        ? [.reset] : [.send("HTTP/1.1 200 OK\r\n\r\nbody"), .hold]
     }
     defer { server.stop() }
     let probe = Service.Probe.url(server.url("/healthz").absoluteString)
@@ -194,6 +199,25 @@ struct ServiceProcessTests {
     defer { server.stop() }
     let url = server.url("/healthz").absoluteString
     try isNotStarted(.url(url), "\(url) answers before the service is started: another program serves it")
+  }
+
+  /// It may serve what is asked for a moment later.
+  @Test func aServiceWhoseURLAnswersWithAnErrorIsNotStarted() throws {
+    let server = try RawServer { _ in [.send("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")] }
+    defer { server.stop() }
+    let url = server.url("/healthz").absoluteString
+    try isNotStarted(.url(url), "\(url) answers before the service is started: another program serves it")
+  }
+
+  @Test(arguments: [502, 504]) func aGatewayWithoutItsServerDoesNotAnswer(status: Int) throws {
+    let server = try RawServer { request in
+      [.send("HTTP/1.1 \(request.number == 0 ? status : 200) X\r\nContent-Length: 0\r\n\r\n")]
+    }
+    defer { server.stop() }
+    let url = server.url("/healthz").absoluteString
+    let run = ended(
+      try start([service("api", "exec sleep 600", .url(url)), job("user", "true", needs: [0])]))
+    #expect(run.jobs.map(\.state) == [.succeeded(upToDate: false), .succeeded(upToDate: false)])
   }
 
   @Test func aServiceThatIsCancelledWhileItsURLIsAskedEnds() throws {

@@ -63,8 +63,8 @@ final class ServiceProbe: Sendable {
   func ask(before operation: Operation, _ occupied: @escaping @Sendable (JobFailure) -> Void) {
     guard let probe = service.probe, let place = probe.place else { return }
     let holder = if case .port = probe { "has the port" } else { "serves it" }
-    ask(probe, atMost: startLimit, before: operation) { isAnswered in
-      guard isAnswered else { return }
+    ask(probe, atMost: startLimit, before: operation) { failure in
+      guard failure == nil || Self.isReply(failure) else { return }
       occupied(JobFailure(.launch, "\(place) answers before the service is started: another program \(holder)"))
     }
   }
@@ -101,19 +101,19 @@ final class ServiceProbe: Sendable {
 
   private func look() {
     guard let probe = service.probe else { return }
-    ask(probe, atMost: startLimit) { [weak self] isReady in
+    ask(probe, atMost: startLimit) { [weak self] failure in
       guard let self else { return }
-      guard isReady else { return schedule(after: service.interval) { $0.look() } }
+      guard failure == nil else { return schedule(after: service.interval) { $0.look() } }
       state.withLock { $0.whenReady.take() }?()
     }
   }
 
   private func lookAgain(_ alive: Service.Liveness) {
     guard !isPaused else { return schedule(after: alive.interval) { $0.lookAgain(alive) } }
-    ask(alive.probe, atMost: alive.limit) { [weak self] isAlive in
+    ask(alive.probe, atMost: alive.limit) { [weak self] failure in
       guard let self else { return }
       let whenDead = state.withLock { state -> (@Sendable (JobFailure) -> Void)? in
-        state.misses = isAlive || state.isPaused ? 0 : state.misses + 1
+        state.misses = failure == nil || state.isPaused ? 0 : state.misses + 1
         return state.misses < alive.failures ? nil : state.whenDead.take()
       }
       guard let whenDead else { return schedule(after: alive.interval) { $0.lookAgain(alive) } }
@@ -132,10 +132,16 @@ final class ServiceProbe: Sendable {
     }
   }
 
-  /// Probes once and calls `body` with the answer, before `dependent` can start; no effect after the end.
+  /// Whether a server has replied, if only with an error; a gateway says by 502 and 504 that it reaches no server.
+  private static func isReply(_ failure: (any Error)?) -> Bool {
+    if case .http(let status) = (failure as? TransferError)?.code { status != 502 && status != 504 } else { false }
+  }
+
+  /// Probes once and calls `body`, without a failure if the probe succeeds, before `dependent` can start; no effect after
+  /// the end.
   private func ask(
     _ probe: Service.Probe, atMost time: Duration, before dependent: Operation? = nil,
-    _ body: @escaping @Sendable (_ isAnswered: Bool) -> Void
+    _ body: @escaping @Sendable ((any Error)?) -> Void
   ) {
     let operation = makeOperation(probe)
     let isOver = state.withLock { state in
@@ -144,7 +150,7 @@ final class ServiceProbe: Sendable {
     }
     guard !isOver else { return }
     operation.whenEnded { [weak self] _, failure in
-      if self?.endProbe() == true { body(failure == nil) }
+      if self?.endProbe() == true { body(failure) }
     }
     let limit = clock.schedule(after: time, on: queue) { operation.cancel() }
     operation.whenEnded { _, _ in limit.cancel() }
