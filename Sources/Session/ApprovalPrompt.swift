@@ -66,7 +66,7 @@ package final class ApprovalPrompt: @unchecked Sendable {
     // The question may have gone meanwhile, and come again for another attempt.
     if waiting.first == id {
       waiting.removeFirst()
-      let isYes = ["y", "yes"].contains(answer?.lowercased().trimmingCharacters(in: .whitespaces))
+      let isYes = answer?.trimmingCharacters(in: .whitespaces) == "y"
       feed.send(isYes ? .approve([id]) : .cancel([id], by: .person))
     }
     askNext()

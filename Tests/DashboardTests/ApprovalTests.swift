@@ -48,7 +48,7 @@ struct ApprovalTests {
     #expect(bench.model.notice?.text == "approved deploy")
   }
 
-  @Test(arguments: [Key.enter, .character("a"), .character("x"), .character(" "), .down, .tab])
+  @Test(arguments: [Key.enter, .character("Y"), .character("a"), .character("x"), .character(" "), .down, .tab])
   func onlyAYesApproves(_ key: Key) {
     var bench = bench(asking: ["release"])
     bench.press(.character("a"), key)

@@ -4,7 +4,8 @@ import Screen
 /// Keys while a question or a line to type is shown.
 enum PromptKeys {
   static func answer(_ key: Key, _ model: inout Model, _ now: Duration) -> [Effect] {
-    let isYes = [.character("y"), .character("Y")].contains(key)
+    let isApproval = if case .confirm(.approve, _) = model.prompt { true } else { false }
+    let isYes = key == .character("y") || key == .character("Y") && !isApproval
     let isNo = [.character("n"), .character("N"), .escape].contains(key)
     let isQuit = model.keys.command(for: key) == .quit
     switch model.prompt {
