@@ -30,6 +30,13 @@ struct EventChunkTests {
     #expect(inflated(try deflated(Self.text).bytes, size: size) == nil)
   }
 
+  @Test func moreThanAChunkHasIsADamage() throws {
+    let zeros = [UInt8](repeating: 0, count: EventChunk.limit + 1)
+    #expect(inflated(try deflated(zeros).bytes, size: zeros.count) == nil)
+    let fewer = Array(zeros.dropLast())
+    #expect(inflated(try deflated(fewer).bytes, size: fewer.count) == fewer)
+  }
+
   @Test func otherBytesAreADamage() throws {
     var bytes = try deflated(Self.text).bytes
     #expect(inflated(Array(bytes.dropLast()), size: 8000) == nil)

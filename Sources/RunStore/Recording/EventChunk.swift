@@ -12,6 +12,8 @@ struct EventChunk: Sendable {
 
   /// A chunk is closed once it has so many bytes, so that a reader holds little at a time.
   static let size = 256 << 10
+  /// More than a chunk has with the largest event.
+  static let limit = 64 << 20
   /// Level 1 takes 9 ms for a megabyte of events and makes it 13 times smaller; level 6 22 ms, and 17 times.
   static let level: Int32 = 1
 
@@ -37,7 +39,7 @@ struct EventChunk: Sendable {
   /// The content of `size` bytes; nil if it is damaged.
   static func inflated(_ deflated: UnsafeRawBufferPointer, size: Int) -> [UInt8]? {
     // The size may be damaged as well. Deflate makes nothing a thousand and thirty-two times smaller.
-    guard size >= 0, size <= (deflated.count + 1) * 1032 else { return nil }
+    guard (0...Self.limit).contains(size), size <= (deflated.count + 1) * 1032 else { return nil }
     var length = uLong(size)
     var isGood = false
     let result = [UInt8](unsafeUninitializedCapacity: max(1, size)) { buffer, count in

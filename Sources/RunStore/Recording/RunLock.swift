@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 
 /// Tells programs on other machines and in other containers, which see neither this process nor its boot, that it executes a
@@ -12,9 +13,10 @@ final class RunLock: Sendable {
 
   /// Nil if the file can't be opened or the lock can't be taken: then only this machine knows that the run is live.
   init?(run number: Int, in folder: String) {
-    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-    descriptor = open(Self.path(in: folder), flags, 0o600)
-    guard descriptor >= 0 else { return nil }
+    guard let descriptor = try? ForeignFile.open(Self.path(in: folder), for: .updating(mode: 0o600), .own) else {
+      return nil
+    }
+    self.descriptor = descriptor
     var lock = Self.lock(of: number)
     guard fcntl(descriptor, Self.set, &lock) == 0 else {
       close(descriptor)
@@ -26,8 +28,7 @@ final class RunLock: Sendable {
 
   /// Whether a program holds the lock of a run.
   static func isHeld(run number: Int, in folder: String) -> Bool {
-    let descriptor = open(path(in: folder), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else { return false }
+    guard let descriptor = try? ForeignFile.open(path(in: folder), .own) else { return false }
     defer { close(descriptor) }
     var lock = lock(of: number)
     return fcntl(descriptor, get, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
