@@ -68,7 +68,7 @@ extension HelpText {
             allow_failure | true: the run can succeed although the job fails
             env, dir, shell | environment, folder and shell of a command
             tty | true: a terminal of its own, so that tools colour and draw
-            stderr | apart: marked, but no longer in order with the rest of the output
+            stderr | apart: marked in the dashboard, but not in order with the rest of the output
             stop | signal and grace of a command
             on | local, or slurm for a job of a cluster
             slurm | what it asks for there: name, cpus, memory (16G, 0 for all), gpus, nodes, time, partition, account, \
