@@ -93,7 +93,7 @@ struct ApprovalPromptTests {
     ])
   }
 
-  @Test(arguments: [("y\n", 0), ("yes\n", 0), ("n\n", 3), ("\n", 3), ("\u{4}", 3)])
+  @Test(arguments: [("y\n", 0), (" y \n", 0), ("Y\n", 3), ("yes\n", 3), ("n\n", 3), ("\n", 3), ("\u{4}", 3)])
   func theAnswerDecides(answer: String, status: Int32) throws {
     let pty = try place.pty("run", "--ui", "plain")
     #expect(pty.waitUntil { $0.text.contains("publish asks: Publish 7?") }, "\(pty.text)")
