@@ -80,7 +80,7 @@ package struct RawReport: Report {
     text.errors.removeAll(keepingCapacity: true)
   }
 
-  /// Writes what has been collected, but for a line that may go on.
+  /// Writes the lines that have been collected, and keeps the last one until its end comes.
   private mutating func flushLines() {
     func rest(_ bytes: inout [UInt8]) -> [UInt8] {
       guard let end = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return [] }

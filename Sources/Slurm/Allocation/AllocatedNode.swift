@@ -89,7 +89,7 @@ package struct AllocatedNode: Sendable, Equatable {
         numbers.append(String(range))
         continue
       }
-      // Not the prefix of a range, which counts what it has.
+      // `prefix` would count the numbers of the range, which may be too many for an Int.
       let room = limit - min(limit, numbers.count)
       numbers += (first..<min(last + 1, first.plus(room))).map { number in
         let digits = String(number)
