@@ -442,6 +442,10 @@ struct ScheduleSoakRound {
   private mutating func checkAdmission(_ admission: Admission) {
     let (id, job) = (admission.job, graph[admission.job])
     if !job.needs.allSatisfy({ $0.when.isMet(by: state($0.job)) }) { fault = "\(job.name) starts before its needs" }
+    let failing = job.needs.filter { $0.when == .anyFailed }
+    if !failing.isEmpty, !failing.contains(where: { JobNeed.Condition.failed.isMet(by: state($0.job)) }) {
+      fault = "\(job.name) starts without a failure"
+    }
     if attempts.values.contains(where: { $0.admission.job == id }) { fault = "\(job.name) has two attempts at once" }
     for (pool, amount) in job.uses where free(pool) < amount {
       fault = "\(job.name) takes \(amount) of \(pool), which has \(free(pool)) left"

@@ -18,6 +18,34 @@ struct SchedulerCombinationTests {
     }
   }
 
+  // MARK: Any failure
+
+  private func watching() -> JobGraph {
+    graph(["a": [], "b": [], "page": ["a", "b"]]) { job in
+      job.needs = job.needs.map { JobNeed($0.job, when: .anyFailed) }
+    }
+  }
+
+  @Test(arguments: [("a", "b"), ("b", "a")])
+  func aJobForAnyFailureStartsWhenAllHaveEnded(_ failing: String, _ other: String) throws {
+    var bench = Bench(watching())
+    bench.start()
+    try bench.end(failing, .failed(broken))
+    #expect(try bench.state("page") == .waiting)
+    try bench.end(other)
+    #expect(try bench.state("page") == .executing)
+  }
+
+  @Test(arguments: [false, true]) func aJobForAnyFailureIsSkippedWithoutOne(isCancelled: Bool) throws {
+    var bench = Bench(watching())
+    bench.start()
+    try bench.end("a")
+    if isCancelled { bench.send(.cancel([try bench.id("b")], by: .person)) }
+    try bench.end("b", isCancelled ? .cancelled : .succeeded)
+    #expect(try bench.state("page") == .skipped(because: .outcome))
+    #expect(bench.scheduler.run.isComplete)
+  }
+
   // MARK: Pauses
 
   @Test func aPausedJobIsNotStartedByItsResumptionBeforeItsNeedsAreMet() throws {

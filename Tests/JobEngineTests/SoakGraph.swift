@@ -15,7 +15,7 @@ extension JobGraph {
       if isFinal { job.finally = [.ok, .failed, .always].randomElement(using: &random) }
       let nearest = isFinal ? finals : max(0, index - 40)
       for need in nearest..<index where !services.contains(need) && chance(isFinal ? 20 : 4) {
-        let conditions: [JobNeed.Condition] = [.ok, .ok, .ok, .ok, .finished, .finished, .failed, .notOK]
+        let conditions: [JobNeed.Condition] = [.ok, .ok, .ok, .ok, .finished, .finished, .failed, .notOK, .anyFailed]
         job.needs.append(JobNeed(JobID(need), when: conditions.randomElement(using: &random) ?? .ok))
       }
       if let service = services.suffix(4).randomElement(using: &random), chance(15) {

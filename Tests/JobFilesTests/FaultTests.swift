@@ -198,12 +198,12 @@ import Testing
     ),
     (
       "run: ls, needs: [b, [c]]",
-      "2:28: needs takes a list of jobs, or a map of jobs to ok, finished, failed, not-ok or ready; this item is a list: write a job's name"
+      "2:28: needs takes a list of jobs, or a map of jobs to ok, finished, failed, not-ok, any-failed or ready; this item is a list: write a job's name"
     ),
     ("run: ls, needs: [b, b]", "2:28: needs names 'b' twice: delete one"),
     (
       "run: ls, needs: { b: okay }",
-      "2:29: needs.b takes ok, finished, failed, not-ok or ready; this is 'okay': write ok"
+      "2:29: needs.b takes ok, finished, failed, not-ok, any-failed or ready; this is 'okay': write ok"
     ),
     ("download: x", "2:18: download: 'x' is no URL: write it with http:// or https:// at its beginning"),
     (

@@ -27,6 +27,10 @@ import Testing
     ("test-*", "test-a test-b"), ("['*-b', test-a]", "test-b test-a"),
     ("{ test-*: finished }", "test-a finished test-b finished"),
     (
+      "{ build: any-failed }",
+      "build[linux,x64] any-failed build[linux,arm] any-failed build[mac,x64] any-failed build[mac,arm] any-failed"
+    ),
+    (
       "{ build: not-ok, test-a: failed }",
       "build[linux,x64] not-ok build[linux,arm] not-ok build[mac,x64] not-ok build[mac,arm] not-ok test-a failed"
     ),
@@ -95,11 +99,11 @@ import Testing
     ),
     (
       "{ test-a: { condition: service_healthy } }",
-      "5:25: needs.test-a takes ok, finished, failed, not-ok or ready; this is a map: write 'test-a: ready'"
+      "5:25: needs.test-a takes ok, finished, failed, not-ok, any-failed or ready; this is a map: write 'test-a: ready'"
     ),
     (
       "{ test-a: healthy }",
-      "5:25: needs.test-a takes ok, finished, failed, not-ok or ready; this is 'healthy': write ready"
+      "5:25: needs.test-a takes ok, finished, failed, not-ok, any-failed or ready; this is 'healthy': write ready"
     ),
     ("'test-a, test-b'", "5:15: unknown job 'test-a, test-b' in needs: write [test-a, test-b]"),
     ("'test-a, nope'", "5:15: unknown job 'test-a, nope' in needs: write [test-a, nope]"),

@@ -494,6 +494,7 @@ package struct Scheduler {
 
   mutating func makeReady(_ id: JobID) {
     if !holds(graph[id].condition, of: id) { return end(id, .skipped(because: .condition)) }
+    if lacksFailure(id) { return end(id, .skipped(because: .outcome)) }
     if isUnneeded(id) { return end(id, .skipped(because: .unneeded)) }
     if graph[id].approval != nil, !nodes[id.index].isApproved, !options.approved.contains(id) {
       if options.canAsk { return set(id, .ready(for: .person)) }
@@ -501,6 +502,12 @@ package struct Scheduler {
     }
     set(id, .ready(for: room(for: id)))
     enqueue(id)
+  }
+
+  /// Whether the job has needs of the kind `anyFailed`, and none of these jobs failed.
+  private func lacksFailure(_ id: JobID) -> Bool {
+    let needs = graph[id].needs.filter { $0.when == .anyFailed }
+    return !needs.isEmpty && !needs.contains { JobNeed.Condition.failed.isMet(by: state($0.job)) }
   }
 
   /// The room that a job waits for once all of its needs are met.

@@ -98,6 +98,8 @@ package struct JobNeed: Sendable, Hashable {
     case failed
     /// The needed job failed, was cancelled or was skipped.
     case notOK = "not-ok"
+    /// The needed job ended in any way, and it or another need of this kind failed.
+    case anyFailed = "any-failed"
     /// The service can be used.
     case ready
   }

@@ -92,7 +92,7 @@ extension JobNeed.Condition {
   package func isMet(by state: JobState) -> Bool {
     switch self {
     case .ok: state.isOK
-    case .finished: state.isTerminal
+    case .finished, .anyFailed: state.isTerminal
     case .failed: state.isFailure
     case .notOK: state.isTerminal && !state.isOK
     case .ready: state == .serving

@@ -153,7 +153,7 @@ package struct Run: Sendable, Equatable {
     while let next = open.popLast() {
       // A job that is cancelled or skipped has ended and has not failed.
       for edge in jobs[next.index].edges where !isReached[edge.job.index] {
-        if edge.when == .finished || edge.when == .notOK { continue }
+        if edge.when.isMet(by: .cancelled(by: .person)) { continue }
         let state = jobs[edge.job.index].state
         guard !state.isTerminal, !state.isActive else { continue }
         isReached[edge.job.index] = true

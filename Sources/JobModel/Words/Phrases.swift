@@ -93,7 +93,7 @@ extension JobNeed.Condition {
   package var phrase: String? {
     switch self {
     case .ok: nil
-    case .finished: "to finish"
+    case .finished, .anyFailed: "to finish"
     case .failed: "to fail"
     case .notOK: "to end without success"
     case .ready: "to serve"
