@@ -49,6 +49,14 @@ import Testing
       ) == [fault(5, "#ver", "ver"), fault(6, "!ver", "ver"), fault(7, "a_1%x", "a_1")])
   }
 
+  @Test func aVarIsNotNamedByItsMap() throws {
+    #expect(
+      faults("vars: { cc: gcc }\njobs: { a: { run: 'x ${vars.cc}' } }") == [
+        "2:22: '${vars.cc}' is a name that no shell knows: write ${cc}"
+      ])
+    #expect(faults("jobs: { a: { shell: node, run: 'f(`${vars.cc}`)' } }") == [])
+  }
+
   @Test func aShellFormOverAVarThatTheShellHasTooIsTheShells() throws {
     #expect(try script("echo ${ver%.*}", env: "\nenv: { ver: 1 }") == "echo ${ver%.*}")
     let work = try job("run: 'echo ${HOME%/}'", head: "vars: { HOME: x }").work

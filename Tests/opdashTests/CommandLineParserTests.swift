@@ -219,6 +219,7 @@ import Testing
       "each echo {#}",
       "'{#}' stands outside of the command: quote the command, as in opdash each 'echo {}' a b"
     ),
+    ("each {#}:{} ::: a", "':::' stands outside of the command: leave it out, as in opdash each '{#}:{}' a b"),
     (
       "each echo :::+ a",
       "':::+' stands outside of the command: quote the command, as in opdash each 'echo {}' a b"

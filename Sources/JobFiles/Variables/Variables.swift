@@ -224,6 +224,8 @@ final class Variables {
     }
     switch unknown {
     case .isForProgram: return .forShell
+    case .isForShell where name.hasPrefix("vars."):
+      return .fault("\(Quoted.text("${\(name)}")) is a name that no shell knows: write ${\(name.dropFirst(5))}")
     case .isForShell(let known):
       let word = Self.shellName(name)
       guard values[word] != nil, !known.contains(word), environment[word] == nil else { return .forShell }

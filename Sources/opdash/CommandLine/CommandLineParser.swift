@@ -52,6 +52,9 @@ struct CommandLineParser {
     }
     let foreign = EachTemplate.Form.allCases.map(\.rawValue) + [":::", "::::", ":::+", "::::+"]
     if let word = rest.first(where: foreign.contains) {
+      if word.hasPrefix(":::"), command.contains("{") {
+        throw UsageError("'\(word)' stands outside of the command: leave it out, as in opdash each '\(command)' a b")
+      }
       throw UsageError(
         "'\(word)' stands outside of the command: quote the command, as in opdash each '\(command) {}' a b")
     }

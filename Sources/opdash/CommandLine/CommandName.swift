@@ -190,9 +190,9 @@ enum CommandName: String, CaseIterable {
         .none, "print the JSON Schema of job files, for editors",
         """
         Prints the JSON Schema of job files, by which editors complete and check keys and values. A file that begins
-        with "# yaml-language-server: $schema=opdash.json" is checked in editors with the YAML language server.
+        with "# yaml-language-server: $schema=opdash.schema.json" is checked in editors with the YAML language server.
         """,
-        [("opdash schema", "> opdash.json keeps it for the editor")])
+        [("opdash schema", "> opdash.schema.json keeps it for the editor")])
     case .resume:
       Row(
         .run, "resume an interrupted, cancelled or failed run",
