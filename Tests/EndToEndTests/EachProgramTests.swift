@@ -89,7 +89,7 @@ struct EachProgramTests {
 
   @Test func aRunWithItsArgumentsOnStandardInputIsResumedInItsFolder() throws {
     try place.write("", to: "here")
-    let command = #"printf 'here\ngone\n' | "$OPDASH" each --order 'echo {} >> log; test -e {}'"#
+    let command = #"printf 'here\ngone\n' | "$OPDASH" each --order -j 1 'echo {} >> log; test -e {}'"#
     #expect(try each(command).ending == .exited(1))
     try place.write("", to: "gone")
     let resumed = try each(#"mkdir sub && cd sub && "$OPDASH" resume last --ui plain"#)
