@@ -72,11 +72,13 @@ static uninstrumented int begin(void *argument) {
   long result = syscall(SYS_dup3, launch->input, 0, 0);
   if (result >= 0) result = syscall(SYS_dup3, launch->output, 1, 0);
   if (result >= 0) result = syscall(SYS_dup3, launch->error, 2, 0);
+  if (result >= 0 && launch->third > 4) result = syscall(SYS_dup3, launch->third, 3, 0);
+  if (result >= 0 && launch->fourth > 4) result = syscall(SYS_dup3, launch->fourth, 4, 0);
   if (result >= 0 && launch->has_terminal) result = syscall(SYS_ioctl, 1, TIOCSCTTY, 0);
   if (result >= 0 && launch->directory != NULL) result = syscall(SYS_chdir, launch->directory);
   if (result >= 0) {
     // A kernel without it leaves open what other code has opened without O_CLOEXEC.
-    syscall(SYS_close_range, 3, ~0U, 0);
+    syscall(SYS_close_range, launch->fourth > 4 ? 5 : 3, ~0U, 0);
     if (limit_was_raised) syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &original_limit, NULL);
     uint64_t none = 0;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, 8);

@@ -42,6 +42,10 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
   private(set) var cluster: (any ClusterExecutor)?
   /// The watch over the files that jobs read; nil while it is off.
   private var watch: InputWatch?
+  /// Shares the slots with the programs of jobs; nil where none asks for that and no make does.
+  private var jobserver: Jobserver?
+  /// The attempts in progress whose programs may have tokens of it.
+  private var sharing = 0
   /// Ends the initial hold, during which no attempt is executed; nil after it.
   private var hold: (any OperationTimer)?
 
@@ -77,6 +81,29 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     stream.journal.secrets = programs.secrets
     stream.source = self
     cluster = options.cluster?.executor(for: self, allocation: graph.allocation)
+    try makeJobserver(slots)
+  }
+
+  private func makeJobserver(_ slots: Int) throws(RunFolderError) {
+    let whenFree: @Sendable () -> Void = { [weak self] in self?.enter { _ in } }
+    if let make = options.makeJobserver {
+      jobserver = Jobserver(of: make, flags: options.makeFlags, queue: stream.queue, whenFree: whenFree)
+    } else if graph.jobs.contains(where: \.sharesSlots) {
+      programs.makeFolder()
+      jobserver = try Jobserver(
+        slots: slots, path: programs.folder + "/jobserver", flags: options.makeFlags, queue: stream.queue,
+        whenFree: whenFree)
+    }
+    (programs.jobserver, programs.slots) = (jobserver, slots)
+    if let jobserver { lanes[.slots].maxConcurrentOperationCount = jobserver.held }
+  }
+
+  /// Lets as many attempts execute as there are tokens for.
+  private func shareSlots() {
+    guard let jobserver else { return }
+    jobserver.balance(wanted: scheduler.admittedToSlots, slots: scheduler.run.slots)
+    programs.slots = scheduler.run.slots
+    lanes[.slots].maxConcurrentOperationCount = max(1, jobserver.held)
   }
 
   deinit {
@@ -118,7 +145,8 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     stream.queue.async { [self] in
       stream.begin()
       var start = runStart
-      (start.slots, start.at) = (lanes[.slots].maxConcurrentOperationCount, Date().wholeMilliseconds)
+      if jobserver == nil { start.slots = lanes[.slots].maxConcurrentOperationCount }
+      start.at = Date().wholeMilliseconds
       if options.isWatching { watch = makeWatch() }
       scheduler.start(start, restored: options.restored, inputs: options.restoredInputs)
       perform()
@@ -193,6 +221,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
       }
     }
     attempts[attempt.ticket] = attempt
+    if job.sharesSlots { sharing += 1 }
     if let place = attempt.place { stream.state(.jobPlaced(attempt.job, place)) }
     lanes[job.lane].addOperation(operation)
   }
@@ -239,7 +268,9 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
 
   func end(_ attempt: Attempt) {
     attempt.end()
-    attempts[attempt.ticket] = nil
+    guard attempts.removeValue(forKey: attempt.ticket) != nil, scheduler.graph[attempt.job].sharesSlots else { return }
+    sharing -= 1
+    if sharing == 0 { jobserver?.recount() }
   }
 
   /// Carries out the decisions of the scheduler.
@@ -249,6 +280,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
       if actions.isEmpty { break }
       for action in actions { perform(action) }
     }
+    shareSlots()
     cluster?.update()
     stream.setNeedsDelivery()
   }
@@ -269,11 +301,18 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     case .pause(let ticket): attempts[ticket]?.pause()
     case .resume(let ticket): attempts[ticket]?.resume()
     case .prioritize(let ticket, let priority): attempts[ticket]?.operation.queuePriority = priority.queuePriority
-    case .setWidth(let width): lanes[.slots].maxConcurrentOperationCount = width
+    case .setWidth(let width): if jobserver == nil { lanes[.slots].maxConcurrentOperationCount = width }
     case .setSuspended(let isSuspended): lanes.set(.drain, isSuspended)
     case .requestAllocation: cluster?.requestAllocation()
     case .releaseAllocation: cluster?.releaseAllocation()
     }
+  }
+}
+
+extension Job {
+  /// Whether its programs share the slots of the run.
+  fileprivate var sharesSlots: Bool {
+    if case .shell(let work) = work { work.jobserver != .none && work.cluster == nil } else { false }
   }
 }
 
@@ -304,6 +343,7 @@ extension JobQueue {
     attempts = [:]
     watch?.stop()
     cluster?.didEnd()
+    jobserver?.close()
     programs.removeFolder()
     folder?.removeIfEmpty()
   }

@@ -42,6 +42,9 @@ package struct JobQueueOptions: Sendable {
   package var leavesWork = false
   /// Environment variables for the programs of all jobs.
   package var variables: [String: String] = [:]
+  /// The flags of the make that executes this program, and its jobserver if that can be used.
+  package var makeFlags = MakeFlags([])
+  package var makeJobserver: MakeFlags.Jobserver?
   /// Whether jobs are added after the start, until `endArrivals`.
   package var isOpen = false
   /// Whether inputs are watched from the start.

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 import Reports
@@ -11,16 +12,34 @@ package struct Environment: Sendable {
   package var errorIsTerminal = false
   /// A descriptor of the terminal on standard output, if standard input carries data instead of keys.
   package var terminal: Int32?
+  /// The jobserver of the make that has started the program by a rule with `+`.
+  package var jobserver: MakeFlags.Jobserver?
   package var currentDirectory = "/"
   package var processors = 1
 
-  /// The environment of this process.
+  /// The environment of this process; to be called before it opens a file.
   package static func current() -> Environment {
-    Environment(
-      variables: ProcessInfo.processInfo.environment, inputIsTerminal: isatty(0) == 1, outputIsTerminal: isatty(1) == 1,
+    let variables = ProcessInfo.processInfo.environment
+    return Environment(
+      variables: variables, inputIsTerminal: isatty(0) == 1, outputIsTerminal: isatty(1) == 1,
       errorIsTerminal: isatty(2) == 1, terminal: controllingTerminal,
+      jobserver: jobserver(of: variables),
       currentDirectory: FileManager.default.currentDirectoryPath,
       processors: ProcessInfo.processInfo.activeProcessorCount)
+  }
+
+  /// The flags of the make that has started the program.
+  package var makeFlags: MakeFlags { MakeFlags((variables["MAKEFLAGS"] ?? "").utf8) }
+
+  /// Nil where make has not passed its descriptors on: their numbers are free then, or belong to other files.
+  private static func jobserver(of variables: [String: String]) -> MakeFlags.Jobserver? {
+    let jobserver = MakeFlags((variables["MAKEFLAGS"] ?? "").utf8).jobserver
+    guard case .descriptors(let reader, let writer) = jobserver else { return jobserver }
+    let arePipes = [reader, writer].allSatisfy { descriptor in
+      var status = stat()
+      return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+    }
+    return arePipes ? jobserver : nil
   }
 
   /// The controlling terminal if it is standard output and standard input is a pipe or a file; opened once.

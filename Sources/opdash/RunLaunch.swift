@@ -137,6 +137,7 @@ struct RunLaunch {
     options.queue.stateFolder = options.stateFolder
     options.queue.keepsShortLogs = plan.rawOrder == nil
     options.queue.isOpen = plan.arriving != nil
+    (options.queue.makeFlags, options.queue.makeJobserver) = (environment.makeFlags, environment.jobserver)
     if plan.command == "run" {
       let file = plan.file ?? "standard input"
       options.queue.variables[JobFileChain.variable] = try JobFileChain(environment).adding(file)

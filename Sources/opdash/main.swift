@@ -9,6 +9,9 @@ for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
   _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
 }
 
+// Before another file gets the number of a descriptor that make has passed on.
+let environment = Environment.current()
+
 // A crash ends the program at once, and so the jobs: the runtime's reporter would stop at a question while they execute.
 if getenv("SWIFT_BACKTRACE").map({ $0.pointee == 0 }) ?? true {
   for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }
@@ -23,7 +26,7 @@ if let shortage = StartCheck.shortage() {
 ProcessSupervisor.shared.start(atEnd: CrashedTerminal.restorer())
 
 let context = CommandContext(
-  environment: .current(), output: .standardOutput, errors: .standardError,
+  environment: environment, output: .standardOutput, errors: .standardError,
   abandon: { end in
     ProcessSupervisor.shared.endAll()
     end.performAtOnce()

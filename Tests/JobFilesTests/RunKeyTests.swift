@@ -108,6 +108,14 @@ struct RunKeyTests {
     #expect(try work("run: ls").silence == nil)
   }
 
+  @Test func aJobHasTheJobserverThatItOrTheDefaultsAskFor() throws {
+    #expect(try work("run: ls").jobserver == .none)
+    #expect(try work("run: ls\njobserver: true").jobserver == .descriptors)
+    #expect(try work("run: ls\njobserver: fifo").jobserver == .fifo)
+    #expect(try work("run: ls", head: "defaults: { jobserver: true }").jobserver == .descriptors)
+    #expect(try work("run: ls\njobserver: false", head: "defaults: { jobserver: fifo }").jobserver == .none)
+  }
+
   @Test func theStreamsAreTogetherUnlessTheJobOrTheDefaultsSayApart() throws {
     #expect(try work("run: ls").stderr == .together)
     #expect(try work("run: ls\nstderr: apart").stderr == .apart)
@@ -117,6 +125,13 @@ struct RunKeyTests {
   }
 
   @Test(arguments: [
+    ("run: ls, jobserver: pipe", "2:28: jobserver takes true, false or fifo; this is 'pipe'"),
+    ("run: ls, jobserver: yes", "2:28: jobserver takes true, false or fifo; this is 'yes': write true"),
+    ("simulate: {}, jobserver: true", "2:22: 'jobserver' is for run jobs; this is a simulate: delete it"),
+    (
+      "run: ls, on: slurm, jobserver: true",
+      "2:28: a job of a cluster has no slot here to share: delete 'jobserver', or write 'on: local'"
+    ),
     ("run: ls, stderr: merged", "2:25: stderr takes together or apart; this is 'merged': write together"),
     (
       "run: ls, stderr: apart, tty: true",

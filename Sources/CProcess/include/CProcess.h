@@ -34,6 +34,8 @@ struct cprocess_launch {
   int input, output, error;
   /// Whether `output` is a terminal, which becomes the controlling one.
   bool has_terminal;
+  /// Descriptors above 4 that become 3 and 4 of the program; 0 for none.
+  int third, fourth;
 };
 
 struct cprocess_child {

@@ -17,6 +17,10 @@ package final class ProcessExecutor: Executor {
   package let folder: String
   /// Whether the folder is not the run's own, so that it must be created and removed.
   private let isTemporary: Bool
+  /// The jobserver of jobs that ask for one.
+  var jobserver: Jobserver?
+  /// The slots of the run.
+  var slots = 1
   private var isMade = false
   private let clock: any OperationClock
 
@@ -72,10 +76,7 @@ package final class ProcessExecutor: Executor {
   package func variables(
     _ work: ShellWork, of admission: Admission, named name: String, valuesPath: String
   ) -> [String: String] {
-    if isTemporary, !isMade {
-      isMade = true
-      mkdir(folder, 0o700)
-    }
+    makeFolder()
     var own = common
     own.merge([
       "OPDASH_RUN": run, "OPDASH_JOB": name, "OPDASH_ATTEMPT": String(admission.attempt), "OPDASH_OUTPUT": valuesPath,
@@ -83,10 +84,23 @@ package final class ProcessExecutor: Executor {
     return work.environment.merging(own) { _, own in own }
   }
 
+  /// Makes the folder unless it is the run's.
+  func makeFolder() {
+    guard isTemporary, !isMade else { return }
+    isMade = true
+    mkdir(folder, 0o700)
+  }
+
   /// Makes the launch of an attempt, and creates the folder of the values.
   package func launch(_ work: ShellWork, of admission: Admission, named name: String) -> Launch {
     let valuesPath = "\(folder)/output.\(admission.job.index).\(admission.attempt)"
-    let variables = variables(work, of: admission, named: name, valuesPath: valuesPath)
+    var variables = variables(work, of: admission, named: name, valuesPath: valuesPath)
+    let jobserver = work.jobserver == .none ? nil : jobserver
+    if let jobserver {
+      variables.merge(
+        jobserver.variables(work.jobserver, own: work.environment["MAKEFLAGS"], jobs: slots)
+      ) { $1 }
+    }
     // A message of a job is none of the unit of systemd that this program may be.
     let environment = ProcessEnvironment.inherited(adding: variables, removing: ["NOTIFY_SOCKET"])
     var program =
@@ -100,6 +114,7 @@ package final class ProcessExecutor: Executor {
           words, directory: work.directory, environment: environment, stopSignal: work.stop.signal,
           grace: work.stop.grace)
       }
+    if work.jobserver == .descriptors, let jobserver { program.descriptors = jobserver.descriptors }
     program.secrets = secrets
     program.mergesError = work.stderr == .together
     if work.hasTerminal { program.terminal = terminalSize }

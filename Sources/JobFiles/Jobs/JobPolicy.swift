@@ -37,6 +37,7 @@ struct JobPolicy {
   /// The place of the job's own `shell`.
   var shellPlace: Place?
   var hasTerminal: Bool?
+  var jobserver: ShellWork.Jobserver?
   var stderr: ShellWork.Stderr?
   var silence: Duration?
   /// Of a transfer.
@@ -120,6 +121,10 @@ extension JobPolicy {
     if service != nil, let entry = entries["on"] {
       faults.add(
         entry.place, "a service runs on this machine, beside the jobs that need it, so it can't be on slurm: delete it")
+    }
+    if jobserver ?? .none != .none, let entry = entries["jobserver"] {
+      faults.add(
+        entry.place, "a job of a cluster has no slot here to share: delete 'jobserver', or write 'on: local'")
     }
     if hasTerminal == true, let entry = entries["tty"] {
       faults.add(entry.place, "a job of a cluster has no terminal: delete 'tty', or write 'on: local'")

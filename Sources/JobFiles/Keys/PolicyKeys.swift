@@ -39,6 +39,9 @@ extension JobFileKeys {
       "stderr", .choice(others: ForeignValues.stderr), into: \.stderr,
       "whether its standard error is in one stream with its output, in order, or apart, with a mark; together by default"
     ),
+    KnownKey(
+      "jobserver", .jobserver, into: \.jobserver,
+      "whether make, ninja and cargo in it share the run's slots: true, or fifo for make 4.4 and ninja"),
     KnownKey("silence", .limit, into: \.silence, "how long it may write nothing before it is stopped"),
     KnownKey("on", .engine, into: \.engine, "what executes it: this machine, or a cluster"),
     KnownKey("slurm", .object { slurm.form }, "the resources that it requests from Slurm, if a cluster executes it") {

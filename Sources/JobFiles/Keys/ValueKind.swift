@@ -1,3 +1,5 @@
+import JobModel
+
 /// The values that a key takes: their form for the schema, and how one is read.
 struct ValueKind<Value>: Sendable {
   /// Reports a fault and returns nil for a value that it can't read; the text is the key's name in messages.
@@ -92,4 +94,11 @@ extension ValueKind<String> {
 
   /// A URL, which may hold values of other jobs.
   static let address = ValueKind(.url) { $0.address($1, $2, allowing: .outputs) }
+}
+
+extension ValueKind<ShellWork.Jobserver> {
+  static let jobserver = ValueKind(.either([.flag, .choice(["fifo"])])) { values, node, name in
+    if case .scalar("fifo", _) = node.content { return .fifo }
+    return values.flag(node, name, takes: "true, false or fifo").map { $0 ? .descriptors : .none }
+  }
 }

@@ -67,14 +67,14 @@ struct ValueReader {
     return number
   }
 
-  func flag(_ node: YAMLNode, _ name: String) -> Bool? {
-    guard let (text, isText) = scalar(node, name, takes: "true or false") else { return nil }
+  func flag(_ node: YAMLNode, _ name: String, takes: String = "true or false") -> Bool? {
+    guard let (text, isText) = scalar(node, name, takes: takes) else { return nil }
     switch (text, isText) {
     case ("true", false), ("True", false), ("TRUE", false): return true
     case ("false", false), ("False", false), ("FALSE", false): return false
     default:
       let advice = Self.flag(text).map { ": write \($0)\(isText ? " without quotes" : "")" } ?? ""
-      return faults.fail(node.place, "\(name) takes true or false; this is \(words(isText, text))\(advice)")
+      return faults.fail(node.place, "\(name) takes \(takes); this is \(words(isText, text))\(advice)")
     }
   }
 

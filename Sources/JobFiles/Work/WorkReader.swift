@@ -30,6 +30,7 @@ struct WorkReader {
       command, directory: policy.directory ?? values.folder(of: node.place), environment: policy.environment,
       stop: policy.stop, progress: policy.progress, shell: policy.shell, hasTerminal: policy.hasTerminal ?? false,
       stderr: policy.stderr ?? .together, silence: policy.silence, service: service)
+    work.jobserver = policy.jobserver ?? .none
     work.clusterRequest = policy.clusterRequest
     work.engine = work.canLeaveMachine ? policy.engine ?? .local : .local
     return work

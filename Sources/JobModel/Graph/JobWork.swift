@@ -48,6 +48,15 @@ package struct ShellWork: Sendable, Equatable {
     case apart
   }
 
+  /// How it shares the run's slots with the programs that it starts.
+  package enum Jobserver: Sendable, Equatable {
+    case none
+    /// By descriptors, as make passes them on before 4.4, and cargo takes them.
+    case descriptors
+    /// By the path of a FIFO, as make takes it from 4.4 and ninja from 1.13 on.
+    case fifo
+  }
+
   package var command: Command
   package var directory: String?
   /// Added to opdash's own environment.
@@ -61,6 +70,7 @@ package struct ShellWork: Sendable, Equatable {
   package var hasTerminal: Bool
   /// Ignored with a terminal, and for a job of the cluster that is not a step: both have one stream.
   package var stderr: Stderr
+  package var jobserver = Jobserver.none
   /// How long it may write nothing before its attempt is stopped.
   package var silence: Duration?
   /// The service settings of a program that other jobs need running rather than ended.

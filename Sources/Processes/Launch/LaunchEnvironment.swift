@@ -1,5 +1,6 @@
 import CProcess
 import Foundation
+import Operations
 
 /// The environment of this process when the supervisor was created, and the environments of children, which are based
 /// on it.
@@ -40,7 +41,7 @@ struct LaunchEnvironment: @unchecked Sendable {
       default: break
       }
       let clean =
-        Self.makeFlags.contains(key) ? Self.withoutDescriptors(text, from: equals - text + 1) : strdup(text)
+        MakeFlags.variables.contains(key) ? Self.withoutDescriptors(text, from: equals - text + 1) : strdup(text)
       if key != Self.variable, let copy = clean { entries.append(Entry(key: key, text: copy)) }
     }
     self.entries = entries
@@ -49,30 +50,14 @@ struct LaunchEnvironment: @unchecked Sendable {
     texts = entries.map(\.text)
   }
 
-  /// The variables with make's flags and jobserver; Rust programs read `CARGO_MAKEFLAGS` first.
-  private static let makeFlags: Set<String> = ["MAKEFLAGS", "MFLAGS", "CARGO_MAKEFLAGS"]
-
-  /// Removes a jobserver given as descriptors: children don't inherit these, and make prints a warning about them.
+  /// A copy of a variable whose value, from this offset on, consists of flags of make, without descriptors.
   ///
-  /// A jobserver given as a FIFO stays, because it has a path. Words after `--` are make's variables.
-  private static func withoutDescriptors(_ flags: [UInt8]) -> [UInt8] {
-    let blank = UInt8(ascii: " ")
-    var words = flags.split(separator: blank, omittingEmptySubsequences: false)
-    let end = words.firstIndex { $0.elementsEqual("--".utf8) } ?? words.endIndex
-    let kept = words[..<end].filter { word in
-      if word.starts(with: "--jobserver-fds=".utf8) { return false }
-      return !word.starts(with: "--jobserver-auth=".utf8) || word.starts(with: "--jobserver-auth=fifo:".utf8)
-    }
-    words.replaceSubrange(..<end, with: kept)
-    return Array(words.joined(separator: [blank]))
-  }
-
-  /// A copy of a variable whose value, from this offset on, consists of flags of make.
+  /// Children don't inherit these, and make prints a warning about them.
   private static func withoutDescriptors(
     _ text: UnsafeMutablePointer<CChar>, from start: Int
   ) -> UnsafeMutablePointer<CChar>? {
     let bytes = UnsafeRawBufferPointer(start: text, count: strlen(text))
-    let clean = bytes[..<start] + withoutDescriptors(Array(bytes[start...])) + [0]
+    let clean = bytes[..<start] + MakeFlags(bytes[start...]).withoutDescriptors().bytes + [0]
     return strdup(clean.map(CChar.init(bitPattern:)))
   }
 

@@ -30,6 +30,8 @@ public struct ProcessLaunch: Sendable {
   package var secrets: SecretMask?
   /// Whether the standard error has the same destination as the standard output.
   package var mergesError = false
+  /// Two descriptors above 4 that the program gets as 3 and 4; or none.
+  package var descriptors: [Int32] = []
   /// The words before the script, if the launch was created with its own shell.
   private var shell: [String]?
 

@@ -175,9 +175,10 @@ public final class ProcessSupervisor: Sendable {
         let error = spawned.stderr.isOpen ? spawned.stderr.writer : output
         let hasTerminal = launch.terminal != nil
         let input = hasTerminal && launch.input == .none ? output : input
+        let passed = launch.descriptors.count == 2 ? launch.descriptors : [0, 0]
         var launch = cprocess_launch(
           path: program, arguments: arguments, environment: environment, directory: directory, input: input,
-          output: output, error: error, has_terminal: hasTerminal)
+          output: output, error: error, has_terminal: hasTerminal, third: passed[0], fourth: passed[1])
         return cprocess_spawn(&launch, &spawned.process)
       }
       return launch.directory?.withCString { spawn(in: $0) } ?? spawn(in: nil)

@@ -50,7 +50,7 @@ extension HelpText {
           .rows(
             """
             description | what opdash list prints
-            needs | jobs and patterns as a list, or as a map to ok, finished, failed, not-ok or ready
+            needs | jobs and patterns as a list, or as a map to ok, finished, failed, any-failed, not-ok or ready
             matrix | names to lists of values: an instance for each combination, without those of exclude, and with those of \
             include
             if | a condition with ==, !=, !, && and ||: it is skipped where this does not hold
@@ -67,6 +67,7 @@ extension HelpText {
             uses | pools to units
             allow_failure | true: the run can succeed although the job fails
             env, dir, shell | environment, folder and shell of a command
+            jobserver | true, or fifo: make, ninja and cargo in it share the run's slots
             tty | true: a terminal of its own, so that tools colour and draw
             stderr | apart: marked in the dashboard, but not in order with the rest of the output
             stop | signal and grace of a command
