@@ -53,7 +53,7 @@ struct ResumeCommand {
     plan.subject = .graph(resume.graph)
     plan.all = graph
     plan.queue.resumes = entry.id
-    plan.queue.resumedSince = try store.chain(of: entry).last?.startedAt
+    plan.queue.resumedSince = store.chain(of: entry).last?.startedAt
     plan.queue.restored = resume.restored
     plan.queue.restoredInputs = resume.restoredInputs
     plan.queue.leavesWork = resume.leavesWork
