@@ -103,7 +103,9 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     guard let jobserver else { return }
     jobserver.balance(wanted: scheduler.admittedToSlots, slots: scheduler.run.slots)
     programs.slots = scheduler.run.slots
-    lanes[.slots].maxConcurrentOperationCount = max(1, jobserver.held)
+    let width = max(1, jobserver.held)
+    // Setting the width makes the queue look for operations to start.
+    if lanes[.slots].maxConcurrentOperationCount != width { lanes[.slots].maxConcurrentOperationCount = width }
   }
 
   deinit {

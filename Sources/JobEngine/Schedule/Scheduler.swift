@@ -506,8 +506,12 @@ package struct Scheduler {
 
   /// Whether the job has needs of the kind `anyFailed`, and none of these jobs failed.
   private func lacksFailure(_ id: JobID) -> Bool {
-    let needs = graph[id].needs.filter { $0.when == .anyFailed }
-    return !needs.isEmpty && !needs.contains { JobNeed.Condition.failed.isMet(by: state($0.job)) }
+    var needsFailure = false
+    for need in graph[id].needs where need.when == .anyFailed {
+      if JobNeed.Condition.failed.isMet(by: state(need.job)) { return false }
+      needsFailure = true
+    }
+    return needsFailure
   }
 
   /// The room that a job waits for once all of its needs are met.
