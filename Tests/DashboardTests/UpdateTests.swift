@@ -111,6 +111,18 @@ import Testing
     #expect(notice(bench) == "jobs start again" && bench.commands == [.setDraining(false)])
   }
 
+  @Test(arguments: [false, true])
+  func theSameKeyBeginsAndEndsTheWatch(isOn: Bool) {
+    var job = Job.shell("a")
+    job.inputs = ["/a.c"]
+    var builder = RunBuilder([job])
+    if isOn { builder.state(.watchChanged(true, fault: nil)) }
+    var bench = Bench(builder)
+    bench.press(.character("W"))
+    #expect(notice(bench) == (isOn ? "inputs are watched no longer" : "inputs are watched"))
+    #expect(bench.commands == [.setWatching(!isOn)])
+  }
+
   @Test func prioritiesThatDifferAreChangedTheLowestFirst() {
     var bench = tagged("abc") { run in
       run.state(.priorityChanged(JobID(0), .high))

@@ -38,6 +38,12 @@ func edges(_ graph: JobGraph) -> [String] {
     #expect(graph.jobs[0].work == .shell(ShellWork(.script("echo 3.10"), directory: "/jobs")))
   }
 
+  @Test func theNameOfAnAxisMayHaveHyphens() throws {
+    let graph = try graph("jobs: { a: { matrix: { node-version: [20, 22] }, run: [echo, '${matrix.node-version}'] } }")
+    #expect(graph.jobs.map(\.name) == ["a[20]", "a[22]"])
+    #expect(graph.jobs[1].work == .shell(ShellWork(.argv(["echo", "22"]), directory: "/jobs")))
+  }
+
   @Test func includeAddsCombinationsAndFurtherValues() throws {
     let graph = try graph(
       """

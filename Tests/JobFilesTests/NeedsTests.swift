@@ -217,4 +217,12 @@ import Testing
           + "write a job that needs these, and let others need that one"
       ])
   }
+
+  @Test func ofManyUnknownNamesInALargeFileTheLastGetNoSuggestion() {
+    let jobs = (0..<25_000).map { "  job\($0): { run: ls }\n" }.joined()
+    let needs = (0..<100).map { "jobbb\($0)" }.joined(separator: ", ")
+    let found = faults("jobs:\n" + jobs + "  z: { needs: [\(needs)], run: ls }\n")
+    #expect(found.first?.hasSuffix("unknown job 'jobbb0' in needs: did you mean 'job0'?") == true)
+    #expect(found.last?.hasSuffix("unknown job 'jobbb99' in needs: add the job, or delete the need") == true)
+  }
 }

@@ -70,6 +70,8 @@ struct SecretTests {
     let fault = "the value of PIN is so short that *** also replaces other text that has it: use a longer value"
     #expect(try warnings("secrets: [PIN]\njobs: { a: { run: ls } }") == ["1:11: \(fault)"])
     #expect(try warnings("secrets: PIN\njobs: { a: { run: ls, env: { PIN: xyz } } }") == ["1:10: \(fault)"])
+    #expect(try warnings("secrets: KEY\nenv: { KEY: xy }\njobs: { a: { run: ls } }").count == 1)
+    #expect(try warnings("secrets: KEY\nenv: { KEY: xyz }\njobs: { a: { run: ls } }").isEmpty)
   }
 
   @Test func aValueOfAnotherJobIsNoSecret() throws {

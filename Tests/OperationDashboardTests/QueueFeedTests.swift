@@ -260,6 +260,33 @@ struct QueueFeedTests {
     #expect(watch.completes())
   }
 
+  @Test func outputIsHeldBackWhileAReaderIsFarBehind() throws {
+    let watch = Watch()
+    let operation = Manual("a")
+    try watch.feed.add([operation])
+    watch.feed.start()
+    #expect(watch.eventually { $0.counts.executing == 1 })
+    let slow = DispatchQueue(label: "opdash.tests.slow")
+    slow.suspend()
+    let subscription = watch.feed.subscribe(on: slow) { _ in }
+    let handled = Lock(0)
+    for number in 1...20 {
+      operation.log((1...1_000).map { OperationLogLine(text: "\(number).\($0)") }) { handled.withLock { $0 += 1 } }
+      #expect(watch.eventually { $0.nextSeq > number * 1_000 })
+    }
+    operation.log([OperationLogLine(text: "last")]) { handled.withLock { $0 += 1 } }
+    #expect(watch.eventually { $0.nextSeq > 20_001 })
+    // A command is obeyed after what was observed before it.
+    watch.feed.send(.setSlots(3))
+    #expect(watch.eventually { $0.slots == 3 })
+    #expect(handled.withLock(\.self) < 21)
+    slow.resume()
+    #expect(eventually { handled.withLock(\.self) == 21 })
+    subscription.cancel()
+    operation.finish()
+    #expect(watch.completes())
+  }
+
   @Test func twoOfOneNameCanBeToldApart() throws {
     let watch = Watch()
     let nameless = [BlockOperation {}, BlockOperation {}]
@@ -591,7 +618,7 @@ struct QueueFeedTests {
     // The value can be read before the setter has told the queue.
     watch.feed.calling.sync {}
     watch.feed.send(.setDraining(false))
-    #expect(watch.eventually { $0.counts.executing == 2 })
+    #expect(watch.eventually { $0.counts.executing == 2 && !$0.isDraining })
     #expect(!watch.queue.isSuspended)
     #expect(watch.state("e") == .executing)
     for operation in all { operation.finish() }

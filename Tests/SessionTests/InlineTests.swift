@@ -103,6 +103,23 @@ import Testing
     #expect(written() == "")
   }
 
+  @Test func theFirstOutputOfTheProgramSinceADrawAsksForOne() {
+    let stream = stream()
+    let calls = Lock(0)
+    stream.open(whenStale: { calls.withLock { $0 += 1 } })
+    stream.draw(["a"])
+    #expect(!stream.isStale)
+    stream.noteOutput()
+    #expect(calls.withLock(\.self) == 1)
+    #expect(stream.isStale)
+    stream.noteOutput()
+    #expect(calls.withLock(\.self) == 1)
+    stream.draw(["a"])
+    #expect(!stream.isStale)
+    stream.noteOutput()
+    #expect(calls.withLock(\.self) == 2)
+  }
+
   @Test func nothingIsDrawnWhileTheTerminalIsRestored() {
     let stream = stream()
     stream.open()

@@ -178,7 +178,7 @@ package final class InlineStream: Sendable {
   }
 
   /// On a thread of the capture, or while the state is locked.
-  private func noteOutput() {
+  func noteOutput() {
     let isFirst = hasOutput.withLock { hasOutput in
       defer { hasOutput = true }
       return !hasOutput
