@@ -4,7 +4,7 @@ import JobModel
 import Reports
 import Screen
 
-/// The variables, terminals and folder of the process, read once at its start; no other code reads them.
+/// The variables, terminals and folder of the program, read once at its start.
 package struct Environment: Sendable {
   package var variables: [String: String]
   package var inputIsTerminal = false
@@ -19,7 +19,7 @@ package struct Environment: Sendable {
 
   /// The environment of this process; to be called before it opens a file.
   package static func current() -> Environment {
-    let variables = ProcessInfo.processInfo.environment
+    let variables = ProcessVariables.current
     return Environment(
       variables: variables, inputIsTerminal: isatty(0) == 1, outputIsTerminal: isatty(1) == 1,
       errorIsTerminal: isatty(2) == 1, terminal: controllingTerminal,

@@ -199,14 +199,14 @@ package final class SlurmAllocation: Sendable {
 
   /// The allocation that this process was started in, by `salloc` or as a job; nil outside an allocation.
   package static var surrounding: SlurmJobID? {
-    ProcessInfo.processInfo.environment["SLURM_JOB_ID"].flatMap { SlurmJobID($0) }
+    ProcessVariables.current["SLURM_JOB_ID"].flatMap { SlurmJobID($0) }
   }
 
   /// Whether this process runs inside a step of an allocation, such as the step of `srun --pty`, and not beside its
   /// steps.
   ///
   /// Steps that don't run a program of srun, such as a batch script, have numbers of 4,294,967,290 and above, if any.
-  package static func isInStep(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> Bool {
+  package static func isInStep(_ environment: [String: String] = ProcessVariables.current) -> Bool {
     guard let number = environment["SLURM_STEP_ID"].flatMap({ Int($0) }) else { return false }
     return number < 4_294_967_280
   }

@@ -13,7 +13,7 @@ for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
 let environment = Environment.current()
 
 // A crash ends the program at once, and so the jobs: the runtime's reporter would stop at a question while they execute.
-if getenv("SWIFT_BACKTRACE").map({ $0.pointee == 0 }) ?? true {
+if environment.variables["SWIFT_BACKTRACE", default: ""].isEmpty {
   for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }
 }
 

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 
 /// The variables of this process that reach the Slurm programs, and through them the jobs.
@@ -27,7 +28,7 @@ package enum SlurmEnvironment {
     return Set(names.filter { name in !passed.contains(name) && prefixes.contains { name.hasPrefix($0) } })
   }
 
-  static let foreign = foreign(among: ProcessInfo.processInfo.environment.keys)
+  static let foreign = foreign(among: ProcessVariables.current.keys)
 
   /// The given names that don't reach a step either; a step has the array and submission variables of the job around
   /// it.
@@ -35,11 +36,11 @@ package enum SlurmEnvironment {
     foreign(among: names).filter { !$0.hasPrefix("SLURM_ARRAY_") && !$0.hasPrefix("SLURM_SUBMIT_") }
   }
 
-  static let foreignToSteps = foreignToSteps(among: ProcessInfo.processInfo.environment.keys)
+  static let foreignToSteps = foreignToSteps(among: ProcessVariables.current.keys)
 
   /// The variables that the user has set for submissions and the job file leaves open, such as `SBATCH_PARTITION=big`.
   package static func words(
-    for resources: SlurmResources, in variables: [String: String] = ProcessInfo.processInfo.environment
+    for resources: SlurmResources, in variables: [String: String] = ProcessVariables.current
   ) -> [String] {
     let options = Set(resources.arguments.map { $0.prefix { $0 != "=" } })
     return chosen.compactMap { name, option in

@@ -47,7 +47,7 @@ package struct SystemSlurmRunner: SlurmRunner {
 
   /// The required Slurm programs that are not in the PATH.
   package static func missingPrograms() -> [String] {
-    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+    let path = ProcessVariables.current["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
     let folders = path.split(separator: ":")
     return ["sbatch", "squeue", "scancel", "scontrol", "sinfo"].filter { program in
       !folders.contains { access("\($0)/\(program)", X_OK) == 0 }

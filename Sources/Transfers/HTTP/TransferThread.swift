@@ -32,7 +32,7 @@ package final class TransferThread: @unchecked Sendable {
 
   /// Starts a thread that lives as long as the process; programs share `shared`.
   package init(
-    environment: [String: String] = ProcessInfo.processInfo.environment, clock: any OperationClock = .system
+    environment: [String: String] = ProcessVariables.current, clock: any OperationClock = .system
   ) {
     self.clock = clock
     certificates = CertificateStore(environment: environment)
