@@ -114,13 +114,6 @@ extension AsyncOperation {
     parts.observers.report(progress, self) { parts.lifecycle }
   }
 
-  /// Posts an event to the observers of events, if there are any; not after the finish.
-  package final func post(_ event: OperationEvent) { post(OperationPost(event)) }
-
-  final func post(_ post: OperationPost, below limit: Int = .max) {
-    parts.existingObservers?.post(post, self, below: limit) { parts.lifecycle }
-  }
-
   final func add(_ observation: OperationObservation, initial: Bool = false) {
     parts.observers.add(observation, to: self, initial: initial) { parts.set(.isObserved) }
   }

@@ -1,27 +1,3 @@
-extension AsyncOperation {
-  /// The number of deliveries that may wait on an observer's queue before messages are dropped; states never are.
-  static let logLimit = 10_000
-
-  /// Logs a line about the work for the log's observers; from any thread, between creation and finish.
-  ///
-  /// Nothing is kept for later observers. A line is delivered in order with the operation's changes. Without an
-  /// observer, it costs no more than a lock. For an observer that is ten thousand deliveries behind, lines are dropped;
-  /// the next line that it receives, or a last one at the end, has their number.
-  public final func log(_ text: String) {
-    post(OperationPost(.lines([OperationLogLine(text: text)])), below: Self.logLimit)
-  }
-
-  /// Posts lines as one delivery to each observer of the log.
-  ///
-  /// From any thread; after the finish nothing is posted. Lines are in order with the operation's changes and never
-  /// dropped: the caller limits itself by `whenHandled`. It is called once, on any thread, when every observer has
-  /// handled the lines and none retains their receipt, or at once without observers.
-  package final func log(_ lines: [OperationLogLine], whenHandled: @escaping @Sendable () -> Void = {}) {
-    let receipt = LogReceipt(whenHandled)
-    if !lines.isEmpty { post(OperationPost(.lines(lines), receipt)) }
-  }
-}
-
 /// A line of text that an operation logged about its work.
 public struct OperationLogLine: Sendable, Equatable {
   /// The origin of a line.
