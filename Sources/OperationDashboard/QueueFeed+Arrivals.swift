@@ -24,7 +24,7 @@ extension QueueFeed {
     if !present.isEmpty { enroll(present, under: nil) }
   }
 
-  private func enroll(_ operations: [Operation], under parent: AsyncOperation?) {
+  private func enroll(_ operations: [Operation], under parent: Operation?) {
     let new = registry.withLock { registry -> [QueueMember] in
       let unknown = operations.filter { !registry.isKnown($0) && !$0.isFinished }
       guard !unknown.isEmpty else { return [] }

@@ -6,11 +6,11 @@ package enum QueueEntry {
   /// The operations are about to enter a queue or its dependency queue, or the queue has just started one of them.
   case queue(OperationQueue)
   /// The operations are children of this operation, about to enter a queue of its own.
-  case parent(AsyncOperation)
+  case parent(Operation)
 }
 
 /// An operation that runs other operations, its children, and reports them to `QueueEntryObserver`.
-package protocol ParentOperation: AsyncOperation {
+package protocol ParentOperation: Operation {
   /// The children that have not finished.
   var unfinishedChildren: [Operation] { get }
   /// Whether the operation can succeed although a child has failed.
@@ -54,7 +54,7 @@ package final class QueueEntryObserver: Sendable {
   }
 
   /// Reports an operation that has begun, if the current thread belongs to a queue.
-  static func tellStart(of operation: AsyncOperation) {
+  static func tellStart(of operation: Operation) {
     guard isNeeded, let queue = OperationQueue.current else { return }
     tell([operation], .queue(queue))
   }
