@@ -123,27 +123,9 @@ extension AsyncOperation {
     if rareState.conditions.allSatisfy(\.isAtOnce) { begin() } else { beginElsewhere(rareState) }
   }
 
-  private func beginElsewhere(_ rareState: RareState) {
+  /// Begins the operation on a thread of its queue, or on a global one.
+  final func beginElsewhere(_ rareState: RareState) {
     (rareState.startQueue?.underlyingQueue ?? .global()).async { self.begin() }
-  }
-
-  // MARK: Awaited handlers
-
-  /// Called at the start; true if handlers are awaited first: the operation is started again after them.
-  final func mustAwaitHandlers() -> Bool {
-    guard let rareState = parts.existingRareState, !isCancelled, !parts.lifecycle.isEndRequested else { return false }
-    let handlers = rareState.takeBeforeExecuting()
-    guard !handlers.isEmpty else { return false }
-    DependencyGraph.change { _, _ in rareState.gate.deferStart() }
-    rareState.setEvaluation(
-      Task {
-        await AwaitingWork.perform(for: self) { for handler in handlers { await handler(self) } }
-        let isAwaited = DependencyGraph.change { _, _ in rareState.gate.takeDeferredStart() }
-        if isAwaited { beginElsewhere(rareState) }
-      })
-    // The operation was cancelled meanwhile, before its start was deferred.
-    if isCancelled, abandonConditions() { begin() }
-    return true
   }
 }
 

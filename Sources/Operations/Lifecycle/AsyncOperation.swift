@@ -82,16 +82,11 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
   /// Makes the move for a call of `finish` that has claimed the end.
   final func endClaimed() {
-    guard parts.has(.hasRareState), isExecuting, let handlers = parts.existingRareState?.takeBeforeFinishing(),
-      !handlers.isEmpty
-    else { return endNow() }
-    Task {
-      await AwaitingWork.perform(for: self) { for handler in handlers { await handler(self) } }
-      endNow()
-    }
+    if !mustAwaitHandlersOfEnd() { endNow() }
   }
 
-  private func endNow() {
+  /// Makes the move, when nothing is awaited before it any more.
+  final func endNow() {
     if parts.has(.hasRareState) { parts.existingRareState?.tellBeforeEnd(self) }
     if move({ $0.finish() }) == .finish { postFinish() }
   }

@@ -18,3 +18,34 @@ extension ObservableOperation {
     parts.rareState.addBeforeFinishing { await handler(unsafeDowncast($0, to: Self.self)) }
   }
 }
+
+extension AsyncOperation {
+  /// Called at the start; true if handlers are awaited first: the operation is started again after them.
+  final func mustAwaitHandlers() -> Bool {
+    guard let rareState = parts.existingRareState, !isCancelled, !parts.lifecycle.isEndRequested else { return false }
+    let handlers = rareState.takeBeforeExecuting()
+    guard !handlers.isEmpty else { return false }
+    DependencyGraph.change { _, _ in rareState.gate.deferStart() }
+    rareState.setEvaluation(
+      Task {
+        await AwaitingWork.perform(for: self) { for handler in handlers { await handler(self) } }
+        let isAwaited = DependencyGraph.change { _, _ in rareState.gate.takeDeferredStart() }
+        if isAwaited { beginElsewhere(rareState) }
+      })
+    // The operation was cancelled meanwhile, before its start was deferred.
+    if isCancelled, abandonConditions() { begin() }
+    return true
+  }
+
+  /// Called when the end is claimed; true if handlers are awaited first: the operation ends after them.
+  final func mustAwaitHandlersOfEnd() -> Bool {
+    guard let rareState = parts.existingRareState, isExecuting else { return false }
+    let handlers = rareState.takeBeforeFinishing()
+    guard !handlers.isEmpty else { return false }
+    Task {
+      await AwaitingWork.perform(for: self) { for handler in handlers { await handler(self) } }
+      endNow()
+    }
+    return true
+  }
+}
