@@ -11,15 +11,15 @@ struct DeferredEffects {
   private var released: [Operation] = []
 
   /// A dependency queue with ready nodes, and further dependency queues; usually there is one.
-  private var holder: DependencyQueue?
-  private var holders: [DependencyQueue] = []
+  private var holder: (any NodeHolder)?
+  private var holders: [any NodeHolder] = []
   private var admission: Admission?
 
   mutating func release(_ operations: [Operation]) {
     if released.isEmpty { released = operations } else { released += operations }
   }
 
-  mutating func feed(_ holder: DependencyQueue) {
+  mutating func feed(_ holder: any NodeHolder) {
     guard self.holder !== holder, holders.last !== holder else { return }
     if self.holder == nil { self.holder = holder } else { holders.append(holder) }
   }
@@ -29,9 +29,9 @@ struct DeferredEffects {
     if unread.isEmpty { admission = holder?.takeAdmission() }
   }
 
-  func carryOut() {
+  func carryOut(readPriority: (Operation, DependencyNode) -> Void) {
     for operation in changed { operation.postReadiness() }
-    for (operation, node) in unread { DependencyGraph.readPriority(of: operation, node) }
+    for (operation, node) in unread { readPriority(operation, node) }
     if let admission { holder?.admit(admission) } else { holder?.nodesAreReady() }
     for holder in holders { holder.nodesAreReady() }
     for action in actions { action() }

@@ -25,6 +25,11 @@ enum DependencyGraph {
     /// Operations in queues that may depend on operations that no code can add to a queue.
     var adopters: [AsyncOperation] = []
 
+    /// A search for a deadlock through these dependencies and awaits.
+    func search(budget: Int, except known: AsyncOperation? = nil) -> DeadlockSearch {
+      DeadlockSearch(exclusion, awaits, budget: budget, except: known)
+    }
+
     mutating func countForeign(_ isThrough: Bool, _ amount: Int) {
       foreignLinks += amount
       if isThrough { throughForeign += amount }
@@ -42,7 +47,7 @@ enum DependencyGraph {
       effects.close()
       return answer
     }
-    effects.carryOut()
+    effects.carryOut { readPriority(of: $0, $1) }
     return answer
   }
 
@@ -72,7 +77,9 @@ enum DependencyGraph {
           let other = asynchronous.parts.node
           if node.touchesGroup || other.touchesGroup {
             node.touchesGroup = true
-            if let path = cycleThroughGroup(operation, asynchronous, contents, &effects) { return path }
+            var search = contents.search(budget: DeadlockSearch.shortBudget)
+            defer { effects.release(search.visited) }
+            if let path = search.cycle(linking: operation, to: asynchronous) { return path }
           }
           if let path = contents.order.link(operation, to: asynchronous) { return path }
           other.dependents.append(node)
@@ -158,7 +165,7 @@ enum DependencyGraph {
   /// classes, to be retained until then.
   static func hasFinished(
     _ node: DependencyNode, _ operation: Operation
-  ) -> (holder: DependencyQueue?, foreign: [Operation]) {
+  ) -> (holder: (any NodeHolder)?, foreign: [Operation]) {
     change { _, effects in
       node.isFinished = true
       var foreign: [Operation] = []
@@ -190,8 +197,8 @@ enum DependencyGraph {
 
   /// Reads the priority of an operation; returns the holder if the operation has moved to another of its lines.
   @discardableResult
-  static func readPriority(of operation: Operation, _ node: DependencyNode) -> DependencyQueue? {
-    var holder: DependencyQueue?
+  static func readPriority(of operation: Operation, _ node: DependencyNode) -> (any NodeHolder)? {
+    var holder: (any NodeHolder)?
     var level: PriorityLevel
     // Repeated if another thread has set the priority meanwhile.
     repeat {
@@ -233,7 +240,7 @@ extension AsyncOperation {
   final func unblock() -> OperationLifecycle.ReadinessAction { move { $0.unblock() } }
 
   /// Lets the dependents of this operation run; returns the references needed once the queue knows of the end.
-  final func releaseDependents() -> (holder: DependencyQueue?, foreign: [Operation]) {
+  final func releaseDependents() -> (holder: (any NodeHolder)?, foreign: [Operation]) {
     parts.linkedNode.map { DependencyGraph.hasFinished($0, self) } ?? (nil, [])
   }
 

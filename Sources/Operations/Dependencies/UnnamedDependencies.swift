@@ -25,10 +25,10 @@ extension DependencyGraph {
       return contents.adopters
     }
     for operation in adopters where operation.state < .executing && !operation.isCancelled {
-      let (unnamed, dependencyQueue) = contents.withLock { _ in
-        (unnamedDependencies(of: operation), operation.parts.existingNode?.holder as? DependencyQueue)
+      let (unnamed, holder) = contents.withLock { _ in
+        (unnamedDependencies(of: operation), operation.parts.existingNode?.holder)
       }
-      if !unnamed.isEmpty { operation.run(unnamed, in: dependencyQueue) }
+      if !unnamed.isEmpty { operation.run(unnamed, in: holder) }
     }
   }
 
@@ -47,14 +47,14 @@ extension DependencyGraph {
 }
 
 extension AsyncOperation {
-  /// Runs dependencies of this operation, in `dependencyQueue` if the operation is a member of one.
-  fileprivate final func run(_ operations: [AsyncOperation], in dependencyQueue: DependencyQueue?) {
+  /// Runs dependencies of this operation, in the dependency queue that holds the operation, if one does.
+  fileprivate final func run(_ operations: [AsyncOperation], in holder: (any NodeHolder)?) {
     for operation in operations { post(.produced(operation)) }
     do {
       if let group = parts.existingRareState?.group as? GroupOperation {
         try group.add(operations)
-      } else if let dependencyQueue {
-        try dependencyQueue.add(operations)
+      } else if let holder {
+        try holder.add(operations)
       } else {
         let queue = parts.existingRareState?.queue ?? OperationQueue()
         queue.addOperations(operations, waitUntilFinished: false)

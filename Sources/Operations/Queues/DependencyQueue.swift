@@ -14,7 +14,7 @@ import Synchronization
 ///
 /// The dependency queue retains each operation until it finishes, and stays alive as long as it has an unfinished
 /// operation.
-public final class DependencyQueue: @unchecked Sendable {
+public final class DependencyQueue: NodeHolder, @unchecked Sendable {
   // Safe: all mutable state is atomic, locked, or accessed only under the dependency graph's lock.
 
   /// The queue that receives the operations.
@@ -191,14 +191,12 @@ public final class DependencyQueue: @unchecked Sendable {
     return node
   }
 
-  /// Called under the graph's lock: a node that has entered the queue waits again, or waits no longer.
   func nodeIsHeldBack(_ node: DependencyNode, _ isHeldBack: Bool) {
     guard node.isHeldBack != isHeldBack else { return }
     node.isHeldBack = isHeldBack
     heldBack += isHeldBack ? 1 : -1
   }
 
-  /// Called under the graph's lock: the operation is over.
   func nodeHasFinished(_ node: DependencyNode, _ operation: Operation) {
     nodeIsHeldBack(node, false)
     if case .entered(let level) = node.place { entered[level.rawValue] -= 1 }
@@ -217,7 +215,6 @@ public final class DependencyQueue: @unchecked Sendable {
     noteStall()
   }
 
-  /// Called after `nodeHasFinished`, when the operation's queue has been notified too.
   func nodeHasLeft() {
     let isLast = leaving.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue == 0
     let isChanged = readWidth()
@@ -251,8 +248,6 @@ public final class DependencyQueue: @unchecked Sendable {
 
   // MARK: Entering
 
-  /// Called under the graph's lock: the node may run, before all others of its priority if `first`; `nodesAreReady`
-  /// follows.
   func nodeIsReady(_ node: DependencyNode, first: Bool = false) {
     node.ticket += 1
     node.place = .inLine(ticket: node.ticket)
@@ -260,7 +255,6 @@ public final class DependencyQueue: @unchecked Sendable {
     isAnyReady = true
   }
 
-  /// Lets nodes that are ready run.
   func nodesAreReady() {
     readWidth()
     let (admission, empty) = DependencyGraph.contents.withLock { _ in (takeAdmission(), takeAwaiting()) }
@@ -277,8 +271,6 @@ public final class DependencyQueue: @unchecked Sendable {
     return true
   }
 
-  /// Called under the graph's lock, as the last step: the operations to be passed to `admit` afterwards.
-  ///
   /// Admits on one thread at a time, which preserves the order of each line; other threads leave ready nodes in line.
   func takeAdmission() -> Admission {
     guard !isAdmitting, isAnyReady, holds == 0 else { return Admission() }
@@ -353,13 +345,12 @@ public final class DependencyQueue: @unchecked Sendable {
   /// evaluated when it starts them.
   private func ask(_ admission: inout Admission) {
     guard queue.isSuspended else {
-      for operation in admission.asked { DependencyGraph.ask(operation) }
+      for case let operation as AsyncOperation in admission.asked { DependencyGraph.ask(operation) }
       return
     }
     admission.operations += DependencyGraph.contents.withLock { _ in
       admission.asked.filter { operation in
-        let node = operation.parts.node
-        guard node.place == .asking else { return false }
+        guard let node = (operation as? AsyncOperation)?.parts.node, node.place == .asking else { return false }
         node.place = .entered(node.level)
         entered[node.level.rawValue] += 1
         return true

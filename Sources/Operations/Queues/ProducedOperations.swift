@@ -48,8 +48,8 @@ extension AsyncOperation {
     do {
       if let group = parts.existingRareState?.group as? GroupOperation {
         try group.add(operations, beside: isBeside)
-      } else if let dependencyQueue, !isBeside {
-        try dependencyQueue.add(operations)
+      } else if let holder, !isBeside {
+        try holder.add(operations)
       } else if operations.count == 1 {
         (queue ?? OperationQueue()).addOperation(operations[0])
       } else {
@@ -62,7 +62,7 @@ extension AsyncOperation {
   }
 
   /// The dependency queue that the operation is in.
-  private var dependencyQueue: DependencyQueue? {
+  private var holder: (any NodeHolder)? {
     parts.existingNode.flatMap { node in DependencyGraph.contents.withLock { _ in node.holder } }
   }
 
