@@ -5,28 +5,28 @@ import Synchronization
 ///
 /// A part is created on first access, so that an operation without observers, dependencies and conditions takes only
 /// the word and three empty references.
-struct OperationParts: ~Copyable, Sendable {
+struct OperationParts<Owner: ConditionalOperation>: ~Copyable, Sendable {
   /// Flags in the same word as the lifecycle, so that each move either sees a flag or precedes it.
   struct Flag {
     fileprivate let bit: UInt16
 
     /// Every move is posted to the observer list.
-    static let isObserved = Flag(bit: 0x80)
+    static var isObserved: Flag { Flag(bit: 0x80) }
     /// The end is reported to the dependency graph.
-    static let isLinked = Flag(bit: 0x40)
+    static var isLinked: Flag { Flag(bit: 0x40) }
     /// Start, cancellation and end use the side state.
-    static let hasRareState = Flag(bit: 0x20)
+    static var hasRareState: Flag { Flag(bit: 0x20) }
     /// `isReady` has been read as false.
-    static let wasNotReady = Flag(bit: 0x10)
+    static var wasNotReady: Flag { Flag(bit: 0x10) }
     /// The operation is probably in a queue or a dependency queue, for example because `isReady` has been read.
-    static let mayBeQueued = Flag(bit: 0x100)
+    static var mayBeQueued: Flag { Flag(bit: 0x100) }
   }
 
   /// The lifecycle's code in the low four bits, the flags in the others.
   private let word = Atomic<UInt16>(0)
   private let lazyObservers = LazyReference<ObserverList>()
   private let lazyNode = LazyReference<DependencyNode>()
-  private let lazyRareState = LazyReference<RareState>()
+  private let lazyRareState = LazyReference<RareState<Owner>>()
 
   /// The word at one instant.
   struct Snapshot {
@@ -74,11 +74,11 @@ struct OperationParts: ~Copyable, Sendable {
   var existingNode: DependencyNode? { lazyNode.load() }
   var linkedNode: DependencyNode? { has(.isLinked) ? node : nil }
 
-  var rareState: RareState {
+  var rareState: RareState<Owner> {
     defer { set(.hasRareState) }
-    return lazyRareState.load() ?? lazyRareState.storeIfNil(RareState())
+    return lazyRareState.load() ?? lazyRareState.storeIfNil(RareState<Owner>())
   }
-  var existingRareState: RareState? { has(.hasRareState) ? lazyRareState.load() : nil }
+  var existingRareState: RareState<Owner>? { has(.hasRareState) ? lazyRareState.load() : nil }
 }
 
 /// A reference that is empty until a thread stores the first object, which then stays.
