@@ -51,7 +51,7 @@ final class DependencyNode: @unchecked Sendable {
   /// Lower than the ranks of all its dependents.
   var rank: Int?
 
-  var holder: (any NodeHolder)?
+  var holder: (any AdmittingQueue)?
   var place = Place.outside
   /// Read outside the lock: client code may override the getter of `queuePriority`.
   var level = PriorityLevel.normal
@@ -83,7 +83,7 @@ extension DependencyNode: Identifying {
 }
 
 /// The dependency queue of a node, as the graph knows it.
-protocol NodeHolder: AnyObject, Sendable {
+protocol AdmittingQueue: AnyObject, Sendable {
   // MARK: Under the graph's lock
 
   /// The node may run, before all others of its priority if `first`; `nodesAreReady` follows.

@@ -14,7 +14,7 @@ import Synchronization
 ///
 /// The dependency queue retains each operation until it finishes, and stays alive as long as it has an unfinished
 /// operation.
-public final class DependencyQueue: NodeHolder, @unchecked Sendable {
+public final class DependencyQueue: AdmittingQueue, @unchecked Sendable {
   // Safe: all mutable state is atomic, locked, or accessed only under the dependency graph's lock.
 
   /// The queue that receives the operations.
