@@ -86,7 +86,7 @@ struct ClusterProgramTests {
     let isRecorded = try eventually {
       let store = try RunStore(folder: place.folder.file("state/opdash").path)
       guard let run = try store.runs(1).first else { return false }
-      return try store.earlierJobs(of: run).contains { job in
+      return try EarlierJob.of(store.past(of: run)).contains { job in
         if job.name == "first", case .done = job.end { true } else { false }
       }
     }

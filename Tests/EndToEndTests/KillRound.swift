@@ -169,7 +169,7 @@ final class KillRound {
     let damage = try store.check()
     if !damage.isEmpty { fault("the store is damaged: \(damage)") }
     guard let run = try store.runs(1).first else { return }
-    let jobs = try store.earlierJobs(of: run)
+    let jobs = try EarlierJob.of(store.past(of: run))
     let done = Set(jobs.filter { if case .done = $0.end { true } else { false } }.map(\.name))
     for name in begun.keys where !done.contains(name) { fault("the success of \(name) is no longer recorded") }
     let (begunNow, doneNow) = (counts(in: "begun"), counts(in: "done"))

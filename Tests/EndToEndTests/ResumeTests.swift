@@ -32,7 +32,7 @@ struct ResumeTests {
     let isRecorded = try eventually {
       let store = try RunStore(folder: place.folder.file("state/opdash").path)
       guard let run = try store.runs(1).first else { return false }
-      let ends = try store.earlierJobs(of: run).map { "\($0.name) \("\($0.end)".prefix { $0 != "(" })" }
+      let ends = try EarlierJob.of(store.past(of: run)).map { "\($0.name) \("\($0.end)".prefix { $0 != "(" })" }
       return text.isEmpty || Set(text.split(separator: ", ").map(String.init)).isSubset(of: ends)
     }
     #expect(isRecorded, "\(text)")

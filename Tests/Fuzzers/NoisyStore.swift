@@ -136,7 +136,7 @@ final class NoisyStore: Sendable {
       _ = try? store.processes(of: run)
       _ = try? store.run(named: String(run.id.prefix(1)))
       if let events = try? store.events(of: run) { Playing.report(events, choice: events.count) }
-      guard let earlier = try? store.earlierJobs(of: run) else { continue }
+      guard let earlier = try? EarlierJob.of(store.past(of: run)) else { continue }
       let plan = ResumePlan(earlier, graph, fingerprints: graph.jobs.map(Fingerprint.of), inputsHash: { _ in "h" })
       _ = ResumeText.lines(plan, of: run)
       if let summary = run.summary { precondition(summary.succeeded >= 0 && summary.left >= 0, "a negative count") }

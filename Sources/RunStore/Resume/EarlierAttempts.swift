@@ -26,12 +26,7 @@ package struct EarlierAttempts: Sendable {
     places = Dictionary(runs.enumerated().map { ($1.id, $0) }) { first, _ in first }
     var executing: [String: Int] = [:]
     for (place, run) in runs.enumerated() where run.endedAt == nil {
-      // A job of the cluster has no process here.
-      let placed = (try? store.placedJobs(of: run)) ?? []
-      for job in try store.earlierJobs(of: run, readsOutputs: false) where executing[job.name] == nil {
-        guard job.end == .executing || job.end == .waiting && placed.contains(job.name) else { continue }
-        executing[job.name] = place
-      }
+      for name in (try? store.interrupted(in: run)) ?? [] where executing[name] == nil { executing[name] = place }
     }
     self.executing = executing
   }
@@ -66,7 +61,7 @@ package struct EarlierAttempts: Sendable {
     let (attempt, end) = newestEnd(of: job)
     guard case .succeeded = attempt, let end else { return nil }
     if let known = outputs.withLock({ $0[end.run] }) { return known[end.job] ?? [:] }
-    guard let run = try? store.run(named: end.run), let read = try? store.outputs(of: run) else { return nil }
+    guard let run = try? store.run(named: end.run), let read = try? PastRun(run, in: store).outputs else { return nil }
     outputs.withLock { $0[end.run] = read }
     return read[end.job] ?? [:]
   }
@@ -92,20 +87,14 @@ package struct EarlierAttempts: Sendable {
 }
 
 extension RunStore {
-  /// The names of the jobs that a run had given to the cluster by its last commit.
-  fileprivate func placedJobs(of run: RunEntry) throws -> Set<String> {
-    // The files of cluster jobs are there.
-    if let folder = run.folder, access(folder + "/cluster", F_OK) != 0 { return [] }
-    var names: [String] = []
-    var placed: Set<String> = []
-    for event in try events(of: run) {
-      switch event.fact {
-      case .jobAdded(_, let job): names.append(job.name)
-      case .jobPlaced(let id, _) where id.index < names.count: placed.insert(names[id.index])
-      default: break
-      }
+  /// The names of the jobs that had begun in a run, here or in the cluster, and have no end.
+  fileprivate func interrupted(in run: RunEntry) throws -> [String] {
+    // The files of cluster jobs are there, which have no process here.
+    if let folder = run.folder, access(folder + "/cluster", F_OK) == 0 {
+      return try PastRun(run, in: self).interrupted.map(\.name)
     }
-    return placed
+    let later = Set(run.folder.map(SuccessLog.read)?.map { "\($0.success.job) \($0.success.attempt)" } ?? [])
+    return try processes(of: run).filter { !later.contains("\($0.job) \($0.attempt)") }.map(\.name)
   }
 }
 

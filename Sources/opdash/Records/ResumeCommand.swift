@@ -21,7 +21,8 @@ struct ResumeCommand {
     if let run = ResumableRun.obstacle(to: entry, in: try store.runs(), isGoingOn: store.isGoingOn) {
       throw UsageError(ResumeText.goesOn(run, isHere: run.process.isAlive))
     }
-    var (plan, old) = try earlierPlan(entry, store)
+    let past = try store.past(of: entry)
+    var (plan, old) = try earlierPlan(entry, past)
     guard case .graph(let planned) = plan.subject else { return }
     let graph = settings.engine.map { planned.executed(by: $0) } ?? planned
     try context.noteStaying(graph, settings)
@@ -36,7 +37,7 @@ struct ResumeCommand {
       if !left.isEmpty { throw UsageError(ResumeText.processesLeft(left, of: entry)) }
     }
     let resume = ResumePlan(
-      try store.earlierJobs(of: entry), graph, fingerprints: graph.jobs.map(Fingerprint.of), onlyFailed: onlyFailed,
+      EarlierJob.of(past), graph, fingerprints: graph.jobs.map(Fingerprint.of), onlyFailed: onlyFailed,
       inputsHash: UpToDateCheck.inputsHash)
     if plan.isCut {
       let list = "the list on standard input was not read to its end"
@@ -53,7 +54,7 @@ struct ResumeCommand {
     plan.subject = .graph(resume.graph)
     plan.all = graph
     plan.queue.resumes = entry.id
-    plan.queue.resumedSince = store.chain(of: entry).last?.startedAt
+    plan.queue.resumedSince = past.last?.entry.startedAt
     plan.queue.restored = resume.restored
     plan.queue.restoredInputs = resume.restoredInputs
     plan.queue.leavesWork = resume.leavesWork
@@ -63,8 +64,8 @@ struct ResumeCommand {
         try RunLaunch(context: context, plan: plan, settings: settings).rehearsal(explains: invocation.explains))
     }
     let left = try AbandonedClusterJobs(
-      of: store.chain(of: entry).map { AbandonedClusterJobs.EarlierRun(id: $0.id, folder: $0.folder) },
-      clusterPlan(resume, of: entry, store))
+      of: past.map { AbandonedClusterJobs.EarlierRun(id: $0.entry.id, folder: $0.entry.folder) },
+      clusterPlan(resume, of: past.first?.run ?? Run()))
     plan.queue.cluster = RunCluster(earlier: left.followed)
     if let ending = left.ending { context.note(ending) }
     try left.cancelOthers()
@@ -75,11 +76,7 @@ struct ResumeCommand {
   }
 
   /// The facts about the resumed run that decide which cluster jobs are followed.
-  private func clusterPlan(
-    _ resume: ResumePlan, of entry: RunEntry, _ store: RunStore
-  ) throws -> AbandonedClusterJobs.Plan {
-    var run = Run(logCapacity: 1)
-    for event in try store.events(of: entry) { run.apply(event) }
+  private func clusterPlan(_ resume: ResumePlan, of run: Run) -> AbandonedClusterJobs.Plan {
     // Recorded with neither an end nor a requested cancellation.
     let open = run.jobs.filter { !$0.state.isTerminal && $0.cancelling == nil }
     let reasons = Dictionary(resume.again.map { ($0.job, $0.reason) }) { first, _ in first }
@@ -101,7 +98,7 @@ struct ResumeCommand {
   }
 
   /// The jobs of a run by its command line, from where it was started, and its settings.
-  private func earlierPlan(_ entry: RunEntry, _ store: RunStore) throws -> (RunPlan, Settings) {
+  private func earlierPlan(_ entry: RunEntry, _ past: [PastRun]) throws -> (RunPlan, Settings) {
     let old = try CommandLineParser.parse(entry.origin.words)
     var there = RunPlanner(context: context, invocation: old)
     there.context.environment.currentDirectory = entry.origin.directory
@@ -126,7 +123,7 @@ struct ResumeCommand {
             + String(cString: strerror(errno)))
       }
       guard request.arguments.isEmpty else { return (try there.each(request), old.settings) }
-      return (try recordedList(entry, store, old), old.settings)
+      return (recordedList(past.last?.run ?? Run(), old), old.settings)
     case .demo:
       let words = entry.origin.words.joined(separator: " ")
       throw UsageError("run \(entry.id) played a scenario, which starts anew: opdash \(words)")
@@ -137,9 +134,7 @@ struct ResumeCommand {
   }
 
   /// The jobs of a list on standard input, as they were recorded.
-  private func recordedList(_ entry: RunEntry, _ store: RunStore, _ old: Invocation) throws -> RunPlan {
-    var run = Run(logCapacity: 1)
-    for event in try store.chain(of: entry).last.map({ try store.events(of: $0) }) ?? [] { run.apply(event) }
+  private func recordedList(_ run: Run, _ old: Invocation) -> RunPlan {
     let graph = JobGraph(name: "each", jobs: run.jobs.map(\.job))
     var plan = RunPlan(subject: .graph(graph), source: "each", command: "each", words: old.words)
     plan.isCut = run.isOpen

@@ -6,7 +6,7 @@ import Testing
 @testable import RunStore
 
 /// The jobs of recorded runs, read from a real store.
-struct EarlierJobTests {
+struct PastRunTests {
   private let folder: TemporaryFolder
   private var state: String { folder.file("state").path() }
   private let start = Date(timeIntervalSince1970: 1000)
@@ -71,9 +71,9 @@ struct EarlierJobTests {
     #expect(run.endedAt == nil)
     let success = EarlierSuccess(run: "a", at: start + 5, took: .seconds(4))
     let retried = EarlierSuccess(run: "a", at: start + 10, took: .seconds(4))
-    #expect(try eventually { try store.earlierJobs(of: run).contains { $0.end == .executing } })
+    #expect(try eventually { try EarlierJob.of(store.past(of: run)).contains { $0.end == .executing } })
     #expect(
-      try store.earlierJobs(of: run) == [
+      try EarlierJob.of(store.past(of: run)) == [
         EarlierJob("done", .done(success), fingerprint: "aa", inputsHash: "hash"),
         EarlierJob("failed", .failed, fingerprint: "aa"), EarlierJob("allowed", .failed, fingerprint: "aa"),
         EarlierJob("retried", .done(retried), fingerprint: "aa"), EarlierJob("skipped", .skipped, fingerprint: "aa"),
@@ -91,7 +91,7 @@ struct EarlierJobTests {
       feed.post(.jobState(JobID(1), .failed(JobFailure(.exit(1), "exit 1"), allowed: false), attempt: 1, pid: nil))
       feed.post(.jobAdded(JobID(2), job("third")))
     }
-    let jobs = try RunStore(folder: state).earlierJobs(of: run)
+    let jobs = try EarlierJob.of(RunStore(folder: state).past(of: run))
     #expect(jobs.map(\.name) == ["first", "second", "third"])
     #expect(jobs.map(\.fingerprint) == ["first", "second", "third"].map { Fingerprint.of(job($0)) })
     let graph = JobGraph(name: "each", jobs: jobs.map { job($0.name) })
@@ -138,7 +138,7 @@ struct EarlierJobTests {
       .done(EarlierSuccess(run: "a", at: entries[index].at, took: .milliseconds(1500), outputs: nil))
     }
     #expect(
-      try store.earlierJobs(of: run) == [
+      try EarlierJob.of(store.past(of: run)) == [
         EarlierJob("recorded", .done(.init(run: "a", at: start + 5, took: .seconds(4))), fingerprint: "aa"),
         EarlierJob("retried", later(1), fingerprint: "f1", inputsHash: "hash"),
         EarlierJob("ended", later(2), fingerprint: "f2"), EarlierJob("again", .executing, fingerprint: nil),
@@ -151,7 +151,7 @@ struct EarlierJobTests {
     let run = try record("b", ["x", "y"], resumes: "a", folder: folder.url.path, ends: false) { _ in }
     SuccessLog(folder: folder.url.path, fingerprints: ["aa", "aa"]).append(
       AttemptSuccess(job: JobID(1), attempt: 1, took: .zero, inputsHash: nil))
-    let jobs = try RunStore(folder: state).earlierJobs(of: run)
+    let jobs = try EarlierJob.of(RunStore(folder: state).past(of: run))
     #expect(jobs.map(\.name) == ["x", "y"])
     guard case .done(let success) = jobs[1].end else {
       Issue.record("y is \(jobs[1].end)")
@@ -172,7 +172,7 @@ struct EarlierJobTests {
       succeed(feed, 0, at: .seconds(2))
     }
     let last = try record("c", ["z", "x"], resumes: "b") { feed in restore(feed) }
-    let jobs = try RunStore(folder: state).earlierJobs(of: last)
+    let jobs = try EarlierJob.of(RunStore(folder: state).past(of: last))
     #expect(jobs[1] == EarlierJob("x", .done(first), fingerprint: "aa", inputsHash: "hash"))
     #expect(jobs[0].end == .waiting)
     // Left out of the last run: as it was in the one before.
@@ -191,12 +191,12 @@ struct EarlierJobTests {
         .jobRestored(JobID(0), EarlierSuccess(run: "a", at: start, took: .seconds(4))),
         .jobState(JobID(0), .succeeded(upToDate: true), attempt: 0, pid: nil))
     }
-    let jobs = try RunStore(folder: state).earlierJobs(of: killed)
+    let jobs = try EarlierJob.of(RunStore(folder: state).past(of: killed))
     #expect(jobs.map(\.name) == ["x", "y"])
     #expect(jobs[1].end == .done(EarlierSuccess(run: "a", at: start + 10, took: .seconds(4))))
   }
 
-  @Test func theValuesThatJobsWroteAreReadIfTheyAreWanted() throws {
+  @Test func theValuesThatJobsWroteAreRead() throws {
     let run = try record("a", ["x", "y"]) { feed in
       feed.post(.jobOutputs(JobID(0), ["path": "/old"]))
       feed.post(.jobOutputs(JobID(0), ["path": "/a"]))
@@ -210,7 +210,6 @@ struct EarlierJobTests {
       }
     }
     let store = try RunStore(folder: state)
-    #expect(try outputs(store.earlierJobs(of: run)) == [["path": "/a"], [:]])
-    #expect(try outputs(store.earlierJobs(of: run, readsOutputs: false)) == [nil, nil])
+    #expect(try outputs(EarlierJob.of(store.past(of: run))) == [["path": "/a"], [:]])
   }
 }

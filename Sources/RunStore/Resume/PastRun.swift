@@ -1,0 +1,94 @@
+import Foundation
+import JobModel
+
+/// What a recorded run did: its events, folded once, and the successes that they do not have.
+package struct PastRun: Sendable {
+  package let entry: RunEntry
+  /// The run as it was at its last commit; jobs that have succeeded since have ended.
+  package private(set) var run = Run(logCapacity: 1)
+  /// The newest successes that are known only from the run's folder, which has no values.
+  private var later: [JobID: SuccessLog.Entry] = [:]
+  /// With which the jobs ended; the events say less of a job than its fingerprint.
+  private var fingerprints: [JobID: String] = [:]
+
+  init(_ entry: RunEntry, in store: RunStore) throws {
+    self.entry = entry
+    for event in try store.events(of: entry) { run.apply(event) }
+    // A job that was retried has an end for each time, the newest last.
+    for row in try store.ended(in: entry) { fingerprints[row.job] = row.fingerprint }
+    for success in entry.folder.map(SuccessLog.read) ?? [] { take(success) }
+    // The recorder knows no fingerprints of jobs that came during the run.
+    if run.start?.isOpen == true {
+      for id in run.ids where fingerprints[id] == nil { fingerprints[id] = Fingerprint.of(run[id].job) }
+    }
+  }
+
+  /// Of an attempt whose end is recorded, the recorded end counts.
+  private mutating func take(_ entry: SuccessLog.Entry) {
+    let (id, number) = (entry.success.job, entry.success.attempt)
+    guard id.index < run.jobs.count else { return }
+    let newest = run[id].attempt
+    let ended = later[id]?.success.attempt ?? newest.map { $0.endedAt == nil ? $0.number - 1 : $0.number } ?? 0
+    guard number > ended else { return }
+    later[id] = entry
+    fingerprints[id] = entry.fingerprint
+    let state = JobFact.jobState(id, .succeeded(upToDate: false), attempt: number, pid: nil)
+    run.apply(JobEvent(seq: run.nextSeq, time: run.time, fact: state))
+  }
+
+  /// The values that the jobs wrote for others, each job's newest.
+  var outputs: [JobID: [String: String]] {
+    Dictionary(uniqueKeysWithValues: run.ids.map { ($0, run[$0].outputs) })
+  }
+
+  /// The jobs that had begun, here or in the cluster, and have no end.
+  var interrupted: [Job] {
+    run.jobs.filter { $0.state.isActive || !$0.state.isTerminal && $0.place != nil }.map(\.job)
+  }
+
+  /// The jobs in the order of identifiers, and those that only the run which it resumed has, as they were `before`.
+  func jobs(after before: [EarlierJob]) -> [EarlierJob] {
+    // Killed at its start, perhaps before the restored jobs were all recorded: none of its own has ended or begun.
+    let hasBegun = run.jobs.contains { $0.restored == nil && ($0.state.isTerminal || !$0.attempts.isEmpty) }
+    if entry.endedAt == nil, !before.isEmpty, !hasBegun { return before }
+    let known = Dictionary(before.map { ($0.name, $0) }) { first, _ in first }
+    let jobs = run.ids.map { id in
+      EarlierJob(
+        run[id].job.name, end(of: id, before: known[run[id].job.name]), fingerprint: fingerprints[id],
+        inputsHash: later[id].map(\.success.inputsHash) ?? run[id].inputsHash)
+    }
+    let names = Set(jobs.map(\.name))
+    return jobs + before.filter { !names.contains($0.name) }
+  }
+
+  private func end(of id: JobID, before: EarlierJob?) -> EarlierJob.End {
+    let record = run[id]
+    switch record.state {
+    case .succeeded:
+      if let later = later[id] {
+        return .done(EarlierSuccess(run: entry.id, at: later.at, took: later.success.took, outputs: nil))
+      }
+      guard var earlier = record.restored else {
+        let at = (run.start?.at ?? entry.startedAt) + record.since / .seconds(1)
+        let took = record.elapsed(at: record.since) ?? .zero
+        return .done(EarlierSuccess(run: entry.id, at: at, took: took, outputs: record.outputs))
+      }
+      if case .done(let known) = before?.end { return .done(known) }
+      // The run that executed it was removed from the store.
+      earlier.outputs = record.outputs.isEmpty ? nil : record.outputs
+      return .done(earlier)
+    case .failed: return .failed
+    case .cancelled: return .cancelled
+    case .skipped: return .skipped
+    case .executing, .serving, .paused(started: true): return .executing
+    case .waiting, .ready, .paused, .backingOff: return .waiting
+    }
+  }
+}
+
+extension RunStore {
+  /// A run and those that it resumed, newest first.
+  package func past(of run: RunEntry) throws -> [PastRun] {
+    try chain(of: run).map { try PastRun($0, in: self) }
+  }
+}
