@@ -156,12 +156,6 @@ package final class RunStore: Sendable {
     }
   }
 
-  /// All events; a killed run's end with the last commit, and jobs that wait for later ones in it are left out.
-  package func events(of run: RunEntry) throws -> [JobEvent] {
-    var reader = RecordedEvents(of: run)
-    return try reader.readMore(self)
-  }
-
   // MARK: Jobs
 
   /// The last ends of the jobs of this name in runs of the job file, newest first; of runs without a file where it is nil.

@@ -73,3 +73,23 @@ package struct RetryPolicy: Sendable, Equatable {
     return jitter ? delay * (0.5 + random / 2) : delay
   }
 }
+
+extension JobFailure {
+  package var retryCauses: Set<RetryPolicy.Cause> {
+    switch cause {
+    case .exit: [.exit]
+    case .signal: [.signal]
+    case .http(429): [.tooManyRequests, .clientError]
+    case .http(let status): status >= 500 ? [.serverError] : [.clientError]
+    case .network: [.network]
+    case .timedOut: [.timeout]
+    case .checksum: [.checksum]
+    case .outOfMemory: [.outOfMemory]
+    case .timeLimit: [.timeLimit]
+    case .nodeFailure: [.nodeFailure]
+    case .preempted: [.preempted]
+    case .lost: [.lost]
+    case .launch, .file, .simulated, .error, .approval: []
+    }
+  }
+}

@@ -33,3 +33,11 @@ package struct RecordedEvents: Sendable {
     return try result.get()
   }
 }
+
+extension RunStore {
+  /// All events; a killed run's end with the last commit, and jobs that wait for later ones in it are left out.
+  package func events(of run: RunEntry) throws -> [JobEvent] {
+    var reader = RecordedEvents(of: run)
+    return try reader.readMore(self)
+  }
+}

@@ -28,11 +28,4 @@ package struct EarlierJob: Sendable, Equatable {
     self.fingerprint = fingerprint
     self.inputsHash = inputsHash
   }
-
-  /// The jobs of a run as they were at its last commit, and later successes, in the order of identifiers.
-  ///
-  /// `past` is the run and those that it resumed, newest first. Jobs that only these have follow.
-  package static func of(_ past: [PastRun]) -> [EarlierJob] {
-    past.reversed().reduce([]) { before, run in run.jobs(after: before) }
-  }
 }

@@ -86,6 +86,15 @@ package struct PastRun: Sendable {
   }
 }
 
+extension EarlierJob {
+  /// The jobs of a run as they were at its last commit, and later successes, in the order of identifiers.
+  ///
+  /// `past` is the run and those that it resumed, newest first. Jobs that only these have follow.
+  package static func of(_ past: [PastRun]) -> [EarlierJob] {
+    past.reversed().reduce([]) { before, run in run.jobs(after: before) }
+  }
+}
+
 extension RunStore {
   /// A run and those that it resumed, newest first.
   package func past(of run: RunEntry) throws -> [PastRun] {
