@@ -94,7 +94,9 @@ let package = Package(
         "CVersion", "Checksums", "Dashboard", "DemoServer", "JobCluster", "JobEngine", "JobFiles", "JobModel",
         "Operations", "Processes", "Reports", "RunStore", "Scenarios", "Screen", "Session", "Transfers",
       ],
-      swiftSettings: settings),
+      swiftSettings: settings,
+      // An object file of Demo/locales in place of ICU's data, which are half of a program with the Swift runtime in it.
+      linkerSettings: Context.environment["OPDASH_LOCALES"].map { [.unsafeFlags([$0])] }),
 
     .target(
       name: "Support", dependencies: ["Basics", "JobModel", "Operations", "Screen", "Slurm"], path: "Tests/Support",
