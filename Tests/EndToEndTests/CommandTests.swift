@@ -194,7 +194,7 @@ struct CommandTests {
         + pages.map { "share/man/man1/opdash-\($0).1" }
         + ["share/man/man1/opdash.1", "share/zsh/site-functions/_opdash"])
     for file in files { #expect(run.outputLines.contains("  \(prefix)/\(file)")) }
-    #expect(try place.script("'a prefix/bin/opdash' --version").outputText.hasPrefix("opdash 0.1.0 ("))
+    #expect(try place.script("'a prefix/bin/opdash' --version").outputText.hasPrefix("opdash 0.2.0 ("))
     #expect(run.outputLines.contains("note: \(prefix)/bin is not in PATH"))
     // Again, over itself; then what it says undoes it.
     #expect(try place.script(install).ending() == .exited(0))

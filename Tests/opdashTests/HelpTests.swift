@@ -157,7 +157,7 @@ struct HelpTests {
     let blocks = [HelpText.Block.text(".dot"), .code("a\\b\n\nx…")]
     #expect(
       ManPage(page: page(blocks, usage: "opdash x [-a]", sections: [options])).text == #"""
-        .TH OPDASH-X 1 "" "opdash 0.1.0" "User Commands"
+        .TH OPDASH-X 1 "" "opdash 0.2.0" "User Commands"
         .SH NAME
         opdash\-x \- does \-x
         .SH SYNOPSIS
@@ -207,7 +207,7 @@ struct HelpTests {
   // MARK: The version
 
   @Test func theVersionNamesTheCommitOrSaysThatItIsUnknown() {
-    #expect(Version.line(commit: "0123456789ab") == "opdash 0.1.0 (0123456789ab)")
-    #expect(Version.line(commit: "") == "opdash 0.1.0 (built from an unknown commit)")
+    #expect(Version.line(commit: "0123456789ab") == "opdash 0.2.0 (0123456789ab)")
+    #expect(Version.line(commit: "") == "opdash 0.2.0 (built from an unknown commit)")
   }
 }

@@ -45,7 +45,7 @@ struct ManPage {
 
 /// The version of the program, and the commit that it was built from.
 enum Version {
-  static let name = "opdash 0.1.0"
+  static let name = "opdash 0.2.0"
 
   /// The output of `--version`.
   static let text = line(commit: String(cString: opdash_commit()))
