@@ -163,7 +163,12 @@ import Testing
       words([.zoomIn, .zoomOut, .zoomAll, .palette, .help, .quit, .scrubBack, .scrubForward, .drain, .up], model)
         == [nil, nil, nil, "actions", "help", "quit", nil, nil, "drain", nil])
     #expect(words([.moreSlots, .fewerSlots, .approve, .retryFailed], model) == ["slots", nil, "approve", nil])
-    #expect(words([.retryDependents], model) == ["retry + skipped"])
+    let failed = JobState.failed(Self.failure, allowed: false)
+    let skips = self.model(failed, .skipped(because: .job(JobID(0))))
+    #expect(words([.retry, .retryDependents], skips) == ["retry + skipped", nil])
+    #expect(words([.retry, .retryDependents], self.model(failed, .waiting)) == ["retry", nil])
+    let cancelled = self.model(failed, .cancelled(by: .person))
+    #expect(words([.retry, .retryDependents], cancelled) == ["retry", "retry + dependents"])
     #expect(words([.retryDependents], self.model(.executing, cursor: 1)) == [nil])
   }
 
@@ -271,8 +276,8 @@ import Testing
     var unfolded = skipped
     unfolded.order.toggle(JobID(0))
     unfolded.moveCursor(to: JobID(1))
-    #expect(Command.retry.refusal(in: unfolded) == "b was skipped because of a: R on a retries both")
-    #expect(Command.retryDependents.refusal(in: unfolded) == "b was skipped because of a: R on a retries both")
+    #expect(Command.retry.refusal(in: unfolded) == "b was skipped because of a: r on a retries both")
+    #expect(Command.retryDependents.refusal(in: unfolded) == "b was skipped because of a: r on a retries both")
   }
 
   // MARK: The past

@@ -51,7 +51,7 @@ struct KeyMapTests {
     #expect(bottom.contains("v zoom") && bottom.contains("Q quit") && bottom.contains("^G help"))
     bench.select("publish")
     bench.press(.character("a"))
-    #expect(bench.model.notice?.text.hasSuffix(": A on lint retries both") == true)
+    #expect(bench.model.notice?.text.hasSuffix(": a on lint retries both") == true)
     bench.press(.function(2))
     #expect(bench.frame().text.contains("F2 shows the present"))
     bench.press(.function(2), .character("Q"))

@@ -114,6 +114,17 @@ struct RecordTests {
     #expect(try Recording(replay.outputBytes).events == store.events(of: store.run(named: "last")))
   }
 
+  @Test func aRetryOfAFailureRunsTheJobsThatItSkipped() throws {
+    let window = try place.window(columns: 120, rows: 40, "run", "--keep-open=always")
+    try window.sees("Ended")
+    try place.write("", to: "mended")
+    try window.sees("the key") { $0.text.contains("r retry + skipped") && !$0.text.contains(" R retry") }
+    try window.press("r")
+    try window.sees("3 ok")
+    try window.press("q")
+    #expect(try window.exitStatus() == 0)
+  }
+
   @Test func aReplayShowsAStoppedRunUntilAPersonLeaves() throws {
     try place.write("jobs: { one: { run: \"exec sleep 1000\" } }", to: "slow.yml")
     let window = try place.window(columns: 120, rows: 40, "run", "slow.yml")

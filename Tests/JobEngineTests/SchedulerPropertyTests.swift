@@ -126,8 +126,9 @@ private struct Trial {
       if run.stopping == nil, isRetried { isClosed = false }
       guard run.stopping == nil else { break }
       for id in jobs where run[id].state.isTerminal && !run[id].state.isSuccess { retries[id.index] = 0 }
-      if withDependents {
-        for id in run.ids where run[id].state.isTerminal && !run[id].state.isSuccess { retries[id.index] = 0 }
+      for id in run.ids where run[id].state.isTerminal && !run[id].state.isSuccess {
+        if withDependents { retries[id.index] = 0 }
+        if case .skipped = run[id].state { retries[id.index] = 0 }
       }
     default: break
     }

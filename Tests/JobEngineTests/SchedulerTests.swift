@@ -252,7 +252,7 @@ private let broken = JobFailure(.exit(1), "exit 1")
     #expect(try bench.state("a") == .succeeded(upToDate: false))
   }
 
-  @Test func aRetryByHandLeavesTheDependentsAloneUnlessAskedFor() throws {
+  @Test func aRetryByHandPutsBackTheDependentsThatTheFailureSkipped() throws {
     var bench = Bench(
       graph(["a": [], "b": ["a"], "c": ["b"]]) { $0.retry = RetryPolicy(max: 1, initial: .seconds(1)) })
     bench.start()
@@ -262,17 +262,35 @@ private let broken = JobFailure(.exit(1), "exit 1")
     bench.send(.retry([try bench.id("a")], withDependents: false))
     #expect(bench.names == ["a"])
     #expect(bench.executing.map(\.attempt) == [3])
-    #expect(try bench.state("b") == .skipped(because: .job(bench.id("a"))))
+    #expect(try bench.state("b") == .waiting && bench.state("c") == .waiting)
     try bench.end("a", .failed(JobFailure(.exit(2), "exit 2")))
     // The count of retries began again.
     bench.advance(to: .seconds(60))
     try bench.end("a", .failed(broken))
+    #expect(try bench.state("b") == .skipped(because: .job(bench.id("a"))))
     bench.send(.retry([try bench.id("a")], withDependents: true))
     #expect(try bench.state("b") == .waiting)
     try bench.end("a")
     try bench.end("b")
     try bench.end("c")
     #expect(bench.facts.filter { if case .jobState(_, .succeeded, _, _) = $0 { true } else { false } }.count == 3)
+  }
+
+  @Test func aRetryByHandPutsBackNeitherCancelledJobsNorThoseThatAnotherFailureSkipped() throws {
+    var bench = Bench(graph(["a": [], "other": [], "both": ["a", "other"], "b": ["a"], "c": ["b"], "d": ["a"]]))
+    bench.start()
+    bench.send(.cancel([try bench.id("b")], by: .person))
+    try bench.end("other", .failed(broken))
+    try bench.end("a", .failed(broken))
+    bench.send(.retry([try bench.id("a")], withDependents: false))
+    #expect(try bench.state("b") == .cancelled(by: .person))
+    #expect(try bench.state("c") == .skipped(because: .job(bench.id("b"))))
+    #expect(try bench.state("both") == .skipped(because: .job(bench.id("other"))))
+    try bench.end("a")
+    #expect(bench.names == ["d"])
+    bench.send(.retry([try bench.id("other")], withDependents: false))
+    try bench.end("other")
+    #expect(bench.names == ["d", "both"])
   }
 
   @Test func aRetryOfASkippedJobWhoseCauseStandsSkipsItAgain() throws {

@@ -423,6 +423,24 @@ struct Recorder {
     #expect(summary.exit == 3)
   }
 
+  @Test func aJobThatItsRetriedCauseHasLeftBehindIsWorkLeft() {
+    func exit(_ need: JobNeed.Condition, _ end: JobState) -> Int32 {
+      var dependent = job("b")
+      dependent.needs = [JobNeed(JobID(0), when: need)]
+      var recorder = Recorder([job("a"), dependent])
+      recorder.move(0, to: .failed(failure, allowed: false))
+      recorder.move(1, to: .skipped(because: .job(JobID(0))))
+      recorder.move(0, to: .waiting)
+      recorder.move(0, to: end)
+      return RunSummary(of: recorder.run).exit
+    }
+    #expect(exit(.ok, .succeeded(upToDate: false)) == 3)
+    // An operation of a program needs the end of another only.
+    #expect(exit(.finished, .succeeded(upToDate: false)) == 3)
+    #expect(exit(.ok, .failed(failure, allowed: false)) == 1)
+    #expect(exit(.failed, .succeeded(upToDate: false)) == 0)
+  }
+
   @Test func jobsOfFinallyAreCountedUntilTheyEnd() {
     var final = job("f")
     final.finally = .always

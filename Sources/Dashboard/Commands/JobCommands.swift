@@ -40,14 +40,17 @@ extension Command {
     })
 
   static let retry = retrying(
-    "retry", [.character("r"), .function(8)], "retry; restart a service", dependents: false, word: repetition)
+    "retry", [.character("r"), .function(8)], "retry; restart a service", dependents: false,
+    word: { model in
+      let word = repetition(model)
+      guard word == "retry", model.size.width >= 60 else { return word }
+      return model.someTarget(where: model.hasSkipped) ? "retry + skipped" : word
+    })
 
   static let retryDependents = retrying(
     "retry-dependents", [.character("R")], "retry or restart with its dependents", dependents: true,
     word: { model in
-      guard model.someTarget(where: model.canSkipDependents) else { return nil }
-      let word = repetition(model)
-      return word == "retry" ? "retry + skipped" : "\(word) + dependents"
+      model.someTarget(where: model.hasMoreDependents) ? "\(repetition(model)) + dependents" : nil
     })
 
   /// The word for the target that a key would act on, if it is one.
@@ -164,7 +167,7 @@ extension Command {
   private static func refuseRetry(_ model: Model) -> String {
     if let record = model.record, case .skipped(.job(let cause)) = record.state {
       let name = model.run.jobs[cause.index].job.name
-      let way = model.keys.label(retryDependents).map { ": \($0) on \(name) retries both" } ?? ""
+      let way = model.keys.label(retry).map { ": \($0) on \(name) retries both" } ?? ""
       return "\(record.job.name) was skipped because of \(name)\(way)"
     }
     return model.canRetry ? "this job has not failed" : model.whyNoRetry

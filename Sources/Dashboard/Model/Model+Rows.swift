@@ -182,10 +182,22 @@ extension Model {
     run.jobs[id.index].job.work.refusal(of: ability) == nil
   }
 
-  /// Whether the end of a job may have had others skipped, which a retry resets; operations of a program run in any case.
-  func canSkipDependents(_ id: JobID) -> Bool {
-    if case .operation = run.jobs[id.index].job.work { return false }
-    return !run.jobs[id.index].dependents.isEmpty
+  /// Whether a retry of a job resets others that were skipped because of it; operations of a program run in any case.
+  func hasSkipped(_ id: JobID) -> Bool { someDependent(of: id) { $0 == .skipped(because: .job(id)) } }
+
+  /// Whether a retry of a job with its dependents resets further jobs: the users of a service, and cancelled jobs.
+  func hasMoreDependents(_ id: JobID) -> Bool {
+    let isService = run.jobs[id.index].job.service != nil
+    return someDependent(of: id) { state in
+      if case .cancelled = state { return true }
+      return isService && (state.isActive || state.isFailure)
+    }
+  }
+
+  private func someDependent(of id: JobID, where isMet: (JobState) -> Bool) -> Bool {
+    let record = run.jobs[id.index]
+    if case .operation = record.job.work { return false }
+    return record.dependents.contains { isMet(run.jobs[$0.index].state) }
   }
 
   /// Whether ending the targets would lose the work of an attempt in progress.
@@ -195,7 +207,7 @@ extension Model {
 extension StateClass {
   var isPausable: Bool { [.executing, .serving, .backingOff, .ready, .waiting].contains(self) }
 
-  /// A skipped job is retried by retrying its cause with dependents.
+  /// A skipped job is retried with its cause.
   var isRetryable: Bool { [.failed, .timedOut, .allowedFailure, .cancelled, .upToDate].contains(self) }
 
   var hasPriority: Bool { [.waiting, .ready, .backingOff].contains(self) }

@@ -98,6 +98,7 @@ extension Scheduler {
   }
 
   /// Ends an attempt in progress, so that another one begins.
+    addSkipped(to: &all)
   private mutating func restart(_ id: JobID) {
     guard let ticket = nodes[id.index].ticket, nodes[id.index].canceller == nil else { return }
     nodes[id.index].canceller = .restart
@@ -116,6 +117,18 @@ extension Scheduler {
     if isClosed(to: id) { return end(id, .cancelled(by: run.stopping?.by ?? .policy)) }
     if isUnneeded(id) { return end(id, .succeeded(upToDate: false)) }
     reconsider(id)
+  /// Adds the jobs that were skipped only because one of `jobs` had ended as it did: they wait for its new end.
+  private func addSkipped(to jobs: inout Set<JobID>) {
+    let causes = jobs
+    var open = Array(jobs)
+    while let id = open.popLast() {
+      for dependent in run.jobs[id.index].dependents {
+        guard case .skipped(because: .job(let cause)) = state(dependent), causes.contains(cause) else { continue }
+        if jobs.insert(dependent).inserted { open.append(dependent) }
+      }
+    }
+  }
+
     holdDependents(of: id)
   }
 

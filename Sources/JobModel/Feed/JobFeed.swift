@@ -54,8 +54,8 @@ package enum JobCommand: Sendable, Equatable {
   case kill([JobID])
   case pause([JobID])
   case resume([JobID])
-  /// Starts new attempts of ended jobs, and of services in place of the attempts in progress; `withDependents` also
-  /// resets the jobs that they caused to be skipped or cancelled, and restarts the services' users.
+  /// Starts new attempts of ended jobs, restarts services, and resets the jobs that were skipped because of them;
+  /// `withDependents` also resets cancelled dependents, and restarts the services' users.
   case retry([JobID], withDependents: Bool)
   case setPriority([JobID], JobPriority)
   case setSlots(Int)

@@ -318,5 +318,14 @@ extension RunSummary {
     cancelledByProgram = counts.cancelledByProgram
     left = counts.all - counts.done
     exit = ExitStatus.of(self, signal: signal)
+    if exit == ExitStatus.success, run.ids.contains(where: run.isLeftSkipped) { exit = ExitStatus.workLeft }
+  }
+}
+
+extension Run {
+  /// Whether a job is skipped although the cause has succeeded since: it was retried, and this job was not.
+  fileprivate func isLeftSkipped(_ id: JobID) -> Bool {
+    guard case .skipped(because: .job(let cause)) = self[id].state, self[cause].state.isOK else { return false }
+    return !self[id].job.needs.contains { $0.when.isRuledOut(by: self[$0.job].state) }
   }
 }

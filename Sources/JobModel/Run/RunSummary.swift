@@ -29,7 +29,8 @@ package enum ExitStatus {
   package static func of(_ summary: RunSummary, signal: Int32? = nil) -> Int32 {
     if let signal { return self.signal(signal) }
     if summary.failed > 0 { return jobFailed }
-    // A skipped job follows from a failure or cancellation, which counts, or was only for a failure that did not happen.
+    // A skipped job follows from a failure or cancellation, which counts, or was only for a failure that did not happen;
+    // `RunSummary(of:signal:)` knows those whose cause was retried without them.
     return summary.cancelled - summary.cancelledByProgram + summary.left > 0 ? workLeft : success
   }
 }
