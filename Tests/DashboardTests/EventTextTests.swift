@@ -47,6 +47,16 @@ import Testing
     #expect(Self.state(state, attempt).text(in: run) == text)
   }
 
+  @Test func anAttemptWithACauseIsTheFirstTry() {
+    var caused = run
+    caused.apply(
+      JobEvent(seq: caused.nextSeq, time: .zero, fact: .jobCaused(JobID(1), attempt: 2, "a person has restarted it")))
+    #expect(Self.state(.executing, 2).text(in: caused) == "running")
+    #expect(Self.state(.executing, 3).text(in: caused) == "running, try 2")
+    #expect(Self.state(.succeeded(upToDate: false), 2).text(in: caused) == "ok")
+    #expect(Self.state(.failed(Self.failure, allowed: false), 1).text(in: caused) == "exit 1")
+  }
+
   @Test func aProcessIsNamedByItsNumber() {
     #expect(Self.state(.executing, 1, pid: 4101).text(in: run) == "running, pid 4101")
     #expect(Self.state(.executing, 2, pid: 4102).text(in: run) == "running, try 2, pid 4102")

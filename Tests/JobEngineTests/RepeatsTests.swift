@@ -52,6 +52,61 @@ struct RepeatsTests {
     #expect(bench.cancelled == ["api", "api"])
   }
 
+  @Test func aRestartByAPersonHasACauseAndIsNoFurtherTry() throws {
+    var bench = try served { $0.jobs[1].work = Self.service(.onFailure) }
+    bench.send(.retry([JobID(1)], withDependents: true))
+    bench.send(.retry([JobID(1)], withDependents: true))
+    #expect(bench.facts.filter { if case .jobCaused = $0 { true } else { false } }.count == 2)
+    try bench.end("test", .cancelled)
+    try bench.endService("api", .cancelled)
+    try bench.serve("api")
+    let run = bench.journal.run
+    #expect(StatusText(JobID(1), run, now: run.time).whole == "serving, a person has restarted it")
+    #expect(StatusText(JobID(2), run, now: run.time).whole == "running, api is restarted")
+    #expect(run[JobID(1)].tryNumber == 1 && run[JobID(1)].attempt?.number == 2)
+    // What follows a failure is one.
+    try bench.endService("api", .failed(JobFailure(.exit(1), "exit 1")))
+    let wake = bench.scheduler.nextWake
+    bench.advance(to: try #require(wake))
+    try bench.serve("api")
+    let later = bench.journal.run
+    #expect(StatusText(JobID(1), later, now: later.time).whole == "serving, try 2")
+    #expect(later[JobID(1)].attempt?.number == 3)
+  }
+
+  @Test func aJobThatAPersonStartsAgainIsNoFurtherTry() throws {
+    var bench = Bench(graph(["seed": [], "other": [], "bad": []]) { $0.isManual = $0.name == "seed" }, slots: 3)
+    bench.start()
+    bench.send(.retry([JobID(0)], withDependents: false))
+    try bench.end("seed")
+    bench.send(.cancel([JobID(1)], by: .person))
+    try bench.end("other", .cancelled)
+    try bench.end("bad", .failed(JobFailure(.exit(1), "exit 1")))
+    bench.send(.retry([JobID(0), JobID(1), JobID(2)], withDependents: false))
+    for id in [JobID(0), JobID(1)] { #expect(bench.journal.run[id].reason == "a person has started it again") }
+    for name in ["seed", "other", "bad"] { try bench.end(name) }
+    let run = bench.journal.run
+    #expect(run.jobs.map { $0.attempt?.number } == [2, 2, 2])
+    #expect(run.ids.map { StatusText($0, run, now: run.time).whole } == ["ok", "ok", "ok, after 2 tries"])
+  }
+
+  @Test func aServiceThatStartsAgainForOneJobPutsBackTheOthersThatItSkipped() throws {
+    var bench = bench { graph in
+      let needs = [JobNeed(JobID(1), when: .ready), JobNeed(JobID(2))]
+      graph.jobs.append(Job(name: "late", work: .simulate(SimulatedWork()), needs: needs))
+    }
+    bench.start()
+    try bench.end("build")
+    try bench.serve("api")
+    try bench.endService("api", .failed(JobFailure(.exit(1), "exit 1")))
+    #expect(try bench.state("late") == .skipped(because: .job(JobID(1))))
+    try bench.end("test", .failed(JobFailure(.exit(1), "exit 1")))
+    bench.send(.retry([JobID(2)], withDependents: false))
+    try bench.serve("api")
+    try bench.end("test")
+    #expect(bench.names == ["late"])
+  }
+
   @Test func withItsDependentsThoseThatUseItStartAgainToo() throws {
     var bench = try served()
     bench.send(.retry([JobID(1)], withDependents: true))

@@ -40,17 +40,18 @@ extension JobFact {
   private static func text(
     _ id: JobID, _ state: JobState, _ attempt: Int, _ pid: Int32?, _ run: Run
   ) -> String {
+    let number = run[id].tryNumber(of: attempt)
     switch state {
     case .waiting: return "waits for its needs"
     case .ready, .paused(started: false): return state.wait ?? ""
     case .serving: return "serving"
     case .executing:
-      return "running" + (attempt > 1 ? ", try \(attempt)" : "") + (pid.map { ", pid \($0)" } ?? "")
+      return "running" + (number > 1 ? ", try \(number)" : "") + (pid.map { ", pid \($0)" } ?? "")
     case .paused(started: true): return "paused"
     case .backingOff(_, _, _, let failure): return "\(state.wait ?? ""), after \(failure.reason)"
-    case .succeeded(let upToDate): return upToDate ? "up to date" : "ok" + Format.after(tries: attempt)
+    case .succeeded(let upToDate): return upToDate ? "up to date" : "ok" + Format.after(tries: number)
     case .failed(let failure, let allowed):
-      return failure.reason + Format.after(tries: attempt) + (allowed ? ", allowed to fail" : "")
+      return failure.reason + Format.after(tries: number) + (allowed ? ", allowed to fail" : "")
     case .cancelled(let canceller): return "cancelled \(canceller.phrase)"
     case .skipped(let cause): return "skipped, \(cause.phrase(id, in: run))"
     }

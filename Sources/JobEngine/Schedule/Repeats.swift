@@ -23,7 +23,22 @@ extension Scheduler {
       }
     }
     for id in again { nodes[id.index].earlier = nil }
+    stateCauses(of: again, asked: Set(jobs))
     execute(again: again)
+  }
+
+  /// States why jobs that a person has executed again, and that have not failed, make another attempt.
+  private mutating func stateCauses(of again: Set<JobID>, asked: Set<JobID>) {
+    for id in again.sorted() where attempts(id) > 0 {
+      let isActive = state(id).isActive
+      if case .failed = state(id) { continue }
+      if isActive, nodes[id.index].canceller != nil { continue }
+      if asked.contains(id) {
+        stateCause(id, isActive ? "a person has restarted it" : "a person has started it again")
+      } else {
+        stateNeed(of: id, among: again)
+      }
+    }
   }
 
   /// Executes jobs again because files that they read have changed, and all that needs them.
@@ -50,12 +65,16 @@ extension Scheduler {
       }
       // The approval was for the work with the earlier files.
       nodes[id.index].isApproved = false
-      guard changes[id] == nil, attempts(id) > 0, let need = graph[id].needs.first(where: { again.contains($0.job) })
-      else { continue }
-      let event = graph[need.job].service == nil ? "executed again" : "restarted"
-      stateCause(id, "\(graph[need.job].name) is \(event)")
+      if changes[id] == nil { stateNeed(of: id, among: again) }
     }
     execute(again: again)
+  }
+
+  /// States that a need of the job is executed again, where the job has begun before.
+  private mutating func stateNeed(of id: JobID, among again: Set<JobID>) {
+    guard attempts(id) > 0, let need = graph[id].needs.first(where: { again.contains($0.job) }) else { return }
+    let event = graph[need.job].service == nil ? "executed again" : "restarted"
+    stateCause(id, "\(graph[need.job].name) is \(event)")
   }
 
   /// States why the next attempt is made; of an attempt that is on its way, the first reason stands.
@@ -79,6 +98,7 @@ extension Scheduler {
         if all.insert(need.job).inserted { open.append(need.job) }
       }
     }
+    addSkipped(to: &all)
     // This reopens a run that the failure policy has closed.
     hasGivenUp = false
     gate.open()
@@ -97,8 +117,19 @@ extension Scheduler {
     for id in order { holdDependents(of: id) }
   }
 
+  /// Adds the jobs that were skipped only because one of `jobs` had ended as it did: they wait for its new end.
+  private func addSkipped(to jobs: inout Set<JobID>) {
+    let causes = jobs
+    var open = Array(jobs)
+    while let id = open.popLast() {
+      for dependent in run.jobs[id.index].dependents {
+        guard case .skipped(because: .job(let cause)) = state(dependent), causes.contains(cause) else { continue }
+        if jobs.insert(dependent).inserted { open.append(dependent) }
+      }
+    }
+  }
+
   /// Ends an attempt in progress, so that another one begins.
-    addSkipped(to: &all)
   private mutating func restart(_ id: JobID) {
     guard let ticket = nodes[id.index].ticket, nodes[id.index].canceller == nil else { return }
     nodes[id.index].canceller = .restart
@@ -117,18 +148,6 @@ extension Scheduler {
     if isClosed(to: id) { return end(id, .cancelled(by: run.stopping?.by ?? .policy)) }
     if isUnneeded(id) { return end(id, .succeeded(upToDate: false)) }
     reconsider(id)
-  /// Adds the jobs that were skipped only because one of `jobs` had ended as it did: they wait for its new end.
-  private func addSkipped(to jobs: inout Set<JobID>) {
-    let causes = jobs
-    var open = Array(jobs)
-    while let id = open.popLast() {
-      for dependent in run.jobs[id.index].dependents {
-        guard case .skipped(because: .job(let cause)) = state(dependent), causes.contains(cause) else { continue }
-        if jobs.insert(dependent).inserted { open.append(dependent) }
-      }
-    }
-  }
-
     holdDependents(of: id)
   }
 

@@ -111,11 +111,16 @@ extension StateClass {
 extension JobRecord {
   /// `, after 2 tries`; empty for a job that was tried once or not at all.
   ///
-  /// A change of its inputs begins a new count.
-  package var tries: String {
-    guard let number = attempt?.number else { return "" }
-    let first = cause.map { $0.attempt <= number ? $0.attempt : 1 } ?? 1
-    return Format.after(tries: number - first + 1)
+  /// An attempt that is not made because of a failure begins a new count.
+  package var tries: String { Format.after(tries: tryNumber) }
+
+  /// How many attempts there have been since the last one with a cause other than a failure; 0 before the first.
+  package var tryNumber: Int { attempt.map { tryNumber(of: $0.number) } ?? 0 }
+
+  /// As `tryNumber`, for an attempt that is not older than the newest cause.
+  package func tryNumber(of attempt: Int) -> Int {
+    guard let cause, cause.attempt <= attempt else { return attempt }
+    return attempt - cause.attempt + 1
   }
 
   /// When SIGKILL follows the stop signal; nil where no stop signal was sent or the job has no grace.

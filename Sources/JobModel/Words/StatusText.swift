@@ -99,7 +99,7 @@ package struct StatusText: Equatable, Sendable {
 extension JobRecord {
   /// Why the newest attempt of a service was made or, without a known cause, its number if it is not the first.
   fileprivate var start: String {
-    because.isEmpty ? attempt.map { $0.number > 1 ? ", try \($0.number)" : "" } ?? "" : because
+    because.isEmpty && tryNumber > 1 ? ", try \(tryNumber)" : because
   }
 
   /// `, src/main.c has changed`; empty without a known cause.
@@ -118,7 +118,9 @@ package enum ProgressText {
       case (.steps, nil): parts.append("step \(progress.done)")
       }
     }
-    if let number = record.attempt?.number, number > 1 { parts.append(record.reason ?? "try \(number)") }
+    if let number = record.attempt?.number, number > 1 {
+      if let text = record.reason ?? (record.tryNumber > 1 ? "try \(record.tryNumber)" : nil) { parts.append(text) }
+    }
     if let rate = record.rate, let unit = record.progress?.unit { parts.append(Format.rate(rate, unit)) }
     return parts
   }

@@ -132,7 +132,7 @@ extension Run {
 
 extension JobRecord {
   /// The attempts that failed before the one that succeeded.
-  fileprivate var retries: Int { state.isOK && !state.isFailure ? max(0, (attempt?.number ?? 1) - 1) : 0 }
+  fileprivate var retries: Int { state.isOK && !state.isFailure ? max(0, tryNumber - 1) : 0 }
 
   fileprivate var isFlaky: Bool {
     if retries > 0 { return true }
