@@ -35,10 +35,19 @@ struct RunLaunch {
         values: { earlier?.values(of: graph[$0]) })
     }
     func masked(_ text: String) -> String { mask?.masked(text) ?? text }
+    var reasons = explains ? forecast.executed.mapValues(masked) : nil
+    if explains, !plan.queue.executesAll, let earlier {
+      // A job without files has no check.
+      for id in graph.jobs.indices.map(JobID.init) where reasons?[id] == nil {
+        if earlier.newest(of: graph[id]) == .unfinished { reasons?[id] = UpToDateCheck.unfinished }
+      }
+    }
+    let approved = try Approvals.of(settings.approved, earlier: plan.approvals, in: graph, canAsk: true)
+    let asking = graph.jobs.indices.map(JobID.init).filter { graph[$0].approval != nil && !approved.contains($0) }
     let lines = JobTable.rehearsal(
       graph.masked, of: plan.all?.masked ?? graph.masked, slots: slots(graph),
-      upToDate: forecast.upToDate.mapValues(masked), restored: restored,
-      reasons: explains ? forecast.executed.mapValues(masked) : nil, context.elision(settings))
+      upToDate: forecast.upToDate.mapValues(masked), restored: restored, asking: Set(asking), reasons: reasons,
+      context.elision(settings))
     return lines.map(MessageText.of)
   }
 

@@ -116,6 +116,17 @@ struct JobTableTests {
         ])
   }
 
+  @Test func aDryRunSaysWhichJobsAskForApproval() {
+    let graph = JobGraph(name: "g", jobs: [shell("a"), shell("b", needs: [JobNeed(JobID(0))]), shell("c")])
+    #expect(
+      JobTable.rehearsal(
+        graph, of: graph, slots: 1, upToDate: [JobID(2): "x exists"], asking: [JobID(0), JobID(1), JobID(2)])
+        == [
+          "g: 2 of 3 jobs would run, 1 up to date, 1 slot", "  1  a  true  (asks for approval)",
+          "  2  b  true  (asks for approval, needs a)", "up to date:", "  c  x exists; asks for approval first",
+        ])
+  }
+
   @Test func aDryRunHasALineForEachOfManyJobs() {
     let jobs = (0..<20_000).map { number in
       shell("job\(number)", needs: number % 2 == 0 ? [] : [JobNeed(JobID(number - 1))])

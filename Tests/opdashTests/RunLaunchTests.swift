@@ -107,6 +107,15 @@ import Testing
     #expect(get.graph == nil)
   }
 
+  @Test func aDryRunNamesWhatAsksUnlessItIsApproved() {
+    world.text = "jobs: { a: { run: ls, approve: 'Go?' }, b: { run: ls, approve: 'On?' } }"
+    world.perform("run a.yml -n -j2 --approve a")
+    #expect(world.output.text == "a: 2 of 2 jobs would run, 2 slots\n  1  a  ls\n  2  b  ls  (asks for approval)\n")
+    world.perform("run a.yml -n --approve c")
+    #expect(world.errors.text.hasPrefix("opdash: --approve: there is no job 'c'"))
+    #expect(world.statuses == [0, 2])
+  }
+
   @Test func aDryRunOfAQueueOfItsOwnIsRefused() throws {
     world.plan = RunPlan(subject: .live(world.feed, start: {}), source: "priorities", cleanUp: {})
     world.perform("demo priorities -n")

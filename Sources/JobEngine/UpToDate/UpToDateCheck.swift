@@ -21,6 +21,9 @@ package struct UpToDateCheck: Sendable {
     var note: String? { reason.map { "\(isUpToDate ? "" : "not ")up to date: \($0)" } }
   }
 
+  /// Why a job is executed whose last attempt failed or was cancelled.
+  package static let unfinished = "the last attempt did not succeed"
+
   let creates: [BytePath]
   let inputs: [BytePath]
   /// The folder that paths in notes are relative to.
@@ -88,7 +91,7 @@ package struct UpToDateCheck: Sendable {
   private func compare(_ files: InputFiles?, _ hash: String?) -> (isUpToDate: Bool, reason: String?) {
     if let missing = missingOutput { return (false, "\(short(missing)) does not exist") }
     switch earlier() {
-    case .unfinished: return (false, "the last attempt did not succeed")
+    case .unfinished: return (false, Self.unfinished)
     case .changed where hash != nil: return (false, "the job has changed since its last success")
     case .succeeded(let last?, let time) where hash != nil:
       guard last != hash else { return (true, "the inputs have not changed") }

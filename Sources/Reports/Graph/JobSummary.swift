@@ -22,9 +22,10 @@ package struct JobSummary {
 
   /// Where the job runs, its needs and, for a job of `finally`, when, in brackets after two blanks; empty without any.
   ///
-  /// `namesNeeds` is whether the line's place does not show the needs.
-  package func notes(_ job: Job, namesNeeds: Bool = true) -> String {
+  /// `namesNeeds` is whether the line's place does not show the needs, `asks` whether a person must approve the job.
+  package func notes(_ job: Job, namesNeeds: Bool = true, asks: Bool = false) -> String {
     var parts: [String] = []
+    if asks { parts.append("asks for approval") }
     if job.cluster != nil { parts.append("on slurm") }
     if let end = job.finally { parts.append(end == .always ? "finally" : "finally, when \(end.rawValue)") }
     if namesNeeds, !job.needs.isEmpty {

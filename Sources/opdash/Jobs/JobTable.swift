@@ -15,10 +15,11 @@ enum JobTable {
   /// The jobs that would run, in the order of their starts, and why others wouldn't; `all` includes jobs not asked for.
   ///
   /// `upToDate` has the jobs that would not be executed because of that, with the reasons; `restored` ones are not listed.
-  /// With `reasons`, a line below each job that would run says why, where a check of files does.
+  /// `asking` jobs wait for a person's approval. With `reasons`, a line below each job that would run says why, where
+  /// something is known.
   static func rehearsal(
     _ graph: JobGraph, of all: JobGraph, slots: Int, upToDate: [JobID: String] = [:],
-    restored: [JobID: EarlierSuccess] = [:], reasons: [JobID: String]? = nil,
+    restored: [JobID: EarlierSuccess] = [:], asking: Set<JobID> = [], reasons: [JobID: String]? = nil,
     _ elision: Elision = Elision(isASCII: false)
   ) -> [String] {
     let rehearsal = Rehearsal(graph, slots: slots, restored: restored)
@@ -26,14 +27,18 @@ enum JobTable {
     let (runs, jobs) = (order.count, Format.count(all.jobs.count, "job"))
     let width = nameWidth(graph, order)
     let summary = JobSummary(graph)
-    let current = rehearsal.order.compactMap { id in upToDate[id].map { (graph[id].name, JobText.clean($0).text) } }
+    let current = rehearsal.order.compactMap { id in
+      upToDate[id].map {
+        (graph[id].name, JobText.clean($0).text + (asking.contains(id) ? "; asks for approval first" : ""))
+      }
+    }
     let currentWords = current.isEmpty ? "" : ", \(current.count) \(StateClass.upToDate.word)"
     var lines = ["\(JobText.clean(graph.name)): \(runs) of \(jobs) would run\(currentWords), \(Format.slots(slots))"]
     for (index, id) in order.enumerated() {
       let number = String(index + 1)
       let pad = String(repeating: " ", count: String(runs).count - number.count)
-      lines.append(
-        "  \(pad)\(number)  \(row(graph[id], width, summary, text: JobSummary.work(graph[id].work, elision)))")
+      let text = JobSummary.work(graph[id].work, elision)
+      lines.append("  \(pad)\(number)  \(row(graph[id], width, summary, asks: asking.contains(id), text: text))")
       guard let reasons else { continue }
       let files = !graph[id].creates.isEmpty || !graph[id].inputs.isEmpty
       let reason = reasons[id] ?? (files ? "no earlier success is known" : "it has neither inputs nor creates")
@@ -56,8 +61,10 @@ enum JobTable {
     return [title] + rows.map { "  \(padded($0.name, width))  \($0.reason)" }
   }
 
-  private static func row(_ job: Job, _ width: Int, _ summary: JobSummary, text: String) -> String {
-    "\(padded(JobText.clean(job.name).text, width))  \(text)\(summary.notes(job))"
+  private static func row(
+    _ job: Job, _ width: Int, _ summary: JobSummary, asks: Bool = false, text: String
+  ) -> String {
+    "\(padded(JobText.clean(job.name).text, width))  \(text)\(summary.notes(job, asks: asks))"
   }
 
   /// Why a job does not run although every job that runs succeeds.
