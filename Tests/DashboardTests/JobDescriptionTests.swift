@@ -117,6 +117,15 @@ import Testing
     #expect(Array(lines(builder, at: 40, id: 1).prefix(2)) == ["x b", "  skipped, a failed"])
   }
 
+  @Test func aLongFailureIsWhole() {
+    let words = (1...300).map { "word\($0)" }.joined(separator: " ")
+    var builder = RunBuilder([.shell("a")])
+    builder.move("a", .executing)
+    builder.move("a", .failed(JobFailure(.error, words), allowed: false))
+    let status = lines(builder, at: 0).dropFirst().prefix { !$0.isEmpty }
+    #expect(status.joined().split(separator: " ").joined(separator: " ") == words + ", took 0.0s")
+  }
+
   @Test func aMeasuredJobHasABarAndItsRate() {
     var builder = RunBuilder([.shell("a"), .shell("b")])
     builder.move("a", .executing)

@@ -31,6 +31,22 @@ import Testing
     #expect(log(empty).bar == "-- log " + String(repeating: "-", count: 73) && log(empty).first.isEmpty)
   }
 
+  @Test func theFailureOfAJobWithoutOutputIsWhole() {
+    let words = (1...40).map { "word\($0)" }.joined(separator: " ")
+    func text(_ states: JobState...) -> String {
+      var bench = Bench(RunBuilder([.shell("a")]))
+      for state in states { bench.play { $0.move("a", state) } }
+      let layout = Layout(bench.model)
+      let rows = (0..<layout.log.height).map { bench.frame().text(row: layout.log.y + $0) }
+      return rows.joined().split(separator: " ").joined(separator: " ")
+    }
+    let failure = JobFailure(.error, words)
+    #expect(text(.failed(failure, allowed: false)) == "no output: \(words)")
+    #expect(text(.executing, .failed(failure, allowed: true)) == "no output: \(words)")
+    #expect(
+      text(.executing, .backingOff(until: .seconds(9), number: 1, limit: 2, after: failure)) == "no output: \(words)")
+  }
+
   @Test func theBarNamesJobAttemptAndLength() {
     var bench = Bench.talker(["x"])
     #expect(log(bench).bar.hasPrefix("-- log: talker #1 ---") && log(bench).bar.hasSuffix("- following  1 line --"))

@@ -14,18 +14,30 @@ struct LogPane {
     LogBar(model: model, theme: theme).draw(&frame, layout.logBar)
     guard let lines = model.lines, !layout.log.isEmpty else { return }
     guard !lines.isEmpty else {
-      frame.put(emptiness(lines), x: layout.log.x + 1, y: layout.log.y, style: theme.dim)
+      drawEmptiness(lines, &frame, layout.log)
       return
     }
     drawLines(lines, &frame, layout)
   }
 
-  /// The text that an empty log shows.
+  private func drawEmptiness(_ lines: LogLines, _ frame: inout Frame, _ area: Rect) {
+    let rows = JobDescription.wordWrapped(emptiness(lines), width: max(4, area.width - 2))
+    for (offset, row) in rows.prefix(area.height).enumerated() {
+      frame.put(row, x: area.x + 1, y: area.y + offset, style: theme.dim)
+    }
+  }
+
+  /// The text that an empty log shows: the failure of a job that has written nothing is whole here.
   private func emptiness(_ lines: LogLines) -> String {
     guard !lines.isMerged, !model.showsProgram, let record = model.record else {
       return model.run.isComplete ? "no output" : "no output yet"
     }
     let hasEnded = record.state.isTerminal
+    switch record.state {
+    case .failed(let failure, _), .backingOff(_, _, _, let failure):
+      return "no output: \(JobText(failure.reason).plain)"
+    default: break
+    }
     if record.attempts.isEmpty { return hasEnded ? "not executed" : "not started yet" }
     return hasEnded ? "no output" : "no output yet"
   }

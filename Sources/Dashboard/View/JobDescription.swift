@@ -56,7 +56,7 @@ struct JobDescription {
     if let elapsed = record.elapsed(at: now), record.state.isActive || state.isTerminal, state != .skipped {
       text += record.state.isActive ? ", for \(Format.time(elapsed))" : ", took \(Format.stretch(elapsed))"
     }
-    lines += wrapped(text, width, theme.wordStyle(state), indent: 2, most: 12)
+    lines += wrapped(text, width, theme.wordStyle(state), indent: 2, most: .max)
     if state == .executing, let share = record.progress?.fraction, width > 20 {
       let bar = Bar(theme: theme).determinate(share, width: min(72, width - 8), style: theme.style(state))
       lines.append([TextSpan("  ")] + bar + [TextSpan(" " + Format.percent(share), theme.wordStyle(state))])
@@ -269,7 +269,7 @@ struct JobDescription {
   }
 
   /// Breaks text between words, and within words that are longer than a line.
-  private static func wordWrapped(_ text: String, width: Int) -> [String] {
+  static func wordWrapped(_ text: String, width: Int) -> [String] {
     var lines: [String] = []
     var line = ""
     for word in text.split(separator: " ", omittingEmptySubsequences: false) {
