@@ -268,6 +268,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     hadFile.withLock { $0 = true }
     phase = .idle(isWhole: false)
     claim(file)
+    tell(file, "found")
     note("\(file.lastPathComponent) is not downloaded: \(reason)")
     end(.success(file))
   }
@@ -347,19 +348,21 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
       }
       claim(saved)
       phase = .idle(isWhole: false)
-      tell(saved)
+      tell(saved, "saved")
       end(.success(saved))
     } catch {
       end(part, error)
     }
   }
 
-  /// Reports the name of the saved file, if it differs from the requested name.
-  private func tell(_ saved: URL) {
+  /// Reports the name of the file that was `saved` or `found`, if it differs from the requested name.
+  private func tell(_ saved: URL, _ event: String) {
     guard saved.lastPathComponent != file.lastPathComponent else { return }
     let isNumbered = saved.lastPathComponent != wanted.lastPathComponent
-    let reason = isNumbered ? "there is another \(wanted.lastPathComponent)" : "the name that the server gives"
-    note("saved as \(saved.lastPathComponent): \(reason)", as: .message)
+    let digest = isNumbered && sha256 != nil ? " with another sha256" : ""
+    let reason =
+      isNumbered ? "there is another \(wanted.lastPathComponent)\(digest)" : "the name that the server gives"
+    note("\(event) as \(saved.lastPathComponent): \(reason)", as: .message)
   }
 
   private func end(_ part: PartFile, _ error: TransferError, keeping isKept: Bool = true) {

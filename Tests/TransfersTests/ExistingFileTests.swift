@@ -343,11 +343,16 @@ struct ExistingFileTests {
     let server = try server()
     defer { server.stop() }
     try write("mine", to: "file")
-    #expect(try await checked(server, existing).run().result?.get() == folder.file(names.last ?? ""))
+    let isNumbered = existing == .number
+    let first = await checked(server, existing).run()
+    #expect(try first.result?.get() == folder.file(names.last ?? ""))
+    #expect(first.notes.contains("saved as file.1: there is another file with another sha256") == isNumbered)
     #expect(folder.names() == names)
     #expect(try text("file") == content)
     // The numbered one has it.
-    #expect(isUpToDate(await checked(server, existing).run()))
+    let second = await checked(server, existing).run()
+    #expect(isUpToDate(second))
+    #expect(second.notes.contains("found as file.1: there is another file with another sha256") == isNumbered)
     #expect(server.requests.count == 1)
   }
 
