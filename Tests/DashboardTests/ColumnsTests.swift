@@ -64,6 +64,20 @@ import Testing
     #expect(spans(64, 30) == [span(5, 17), nil, span(23, 7), span(31, 7), span(39, 7), span(47, 7), span(55, 8)])
   }
 
+  @Test func anHourHasWiderColumns() {
+    func spans(_ width: Int, _ time: Int) -> [ColumnSpan?] {
+      let columns = CriticalColumns(width: width, longestName: 30, longestTime: time)
+      return [columns.name, columns.share, columns.took, columns.waited, columns.ends, columns.slack, columns.saving]
+    }
+    // `~1:02:03` and a blank.
+    #expect(spans(68, 7) == [span(5, 16), nil, span(22, 8), span(31, 8), span(40, 8), span(49, 8), span(58, 9)])
+    #expect(spans(67, 7)[6] == nil && spans(59, 7)[3] != nil && spans(58, 7)[3] == nil)
+    #expect(spans(50, 7)[4] != nil && spans(49, 7)[4] == nil)
+    #expect(spans(49, 7)[1] == nil && spans(51, 8)[1] == nil && spans(58, 7)[1] == nil)
+    // `~59:59`.
+    #expect(spans(80, 5) == spans(80, 6))
+  }
+
   @Test func theShareGetsWhatTheNameLeaves() {
     #expect(spans(72, 30)[1] == nil && spans(73, 30)[1] == span(5 + 13 + 1, 12))
     #expect(spans(73, 8)[0] == span(5, 8) && spans(73, 8)[1] == span(14, 17))

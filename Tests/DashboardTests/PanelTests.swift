@@ -136,8 +136,8 @@ struct PanelTests {
 
   @Test(arguments: 30...300)
   func theColumnsOfTheCriticalPathNeverOverlap(_ width: Int) {
-    for longest in [1, 8, 20, 60] {
-      let columns = CriticalColumns(width: width, longestName: longest)
+    for (longest, time) in [(1, 5), (8, 5), (20, 5), (60, 5), (1, 7), (20, 7), (60, 8), (60, 9)] {
+      let columns = CriticalColumns(width: width, longestName: longest, longestTime: time)
       let all = [
         columns.name, columns.share, columns.took, columns.waited, columns.ends, columns.slack, columns.saving,
       ]

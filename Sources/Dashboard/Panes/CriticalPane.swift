@@ -8,7 +8,9 @@ struct CriticalPane {
   let now: Duration
 
   func draw(_ frame: inout Frame, _ layout: Layout) {
-    let fields = CriticalColumns(width: layout.list.width, longestName: model.index.longestName)
+    let fields = CriticalColumns(
+      width: layout.list.width, longestName: model.index.longestName,
+      longestTime: Format.time(model.path.forecast?.end ?? .zero).count)
     if !layout.titles.isEmpty { drawTitles(&frame, layout.titles, fields) }
     let rows = model.path.rows
     let cursorRow = model.cursorRow

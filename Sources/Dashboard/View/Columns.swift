@@ -55,19 +55,23 @@ struct CriticalColumns {
   var slack: ColumnSpan
   var saving: ColumnSpan?
 
-  init(width: Int, longestName: Int) {
+  /// `longestTime` is the width of the longest time of the run, as in `1:02:03`.
+  init(width: Int, longestName: Int, longestTime: Int = 5) {
     let nameAt = 5
-    let wantsSaving = width >= 64
-    let wantsEnd = width >= 48
-    let wantsWait = width >= 56
-    let left = width - nameAt - 1 - 8 - 8 - (wantsSaving ? 9 : 0) - (wantsEnd ? 8 : 0) - (wantsWait ? 8 : 0)
+    // An estimate has a sign before it.
+    let time = max(7, min(longestTime + 1, (width - nameAt - 7) / 2))
+    let wantsSaving = width >= 64 + 4 * (time - 7)
+    let wantsEnd = width >= 48 + 2 * (time - 7)
+    let wantsWait = width >= 56 + 3 * (time - 7)
+    let columns = 2 + (wantsSaving ? 1 : 0) + (wantsEnd ? 1 : 0) + (wantsWait ? 1 : 0)
+    let left = width - nameAt - 1 - columns * (time + 1) - (wantsSaving ? 1 : 0)
     let hasShare = left >= 26
     name = ColumnSpan(x: nameAt, width: hasShare ? min(max(8, longestName), left - 13) : max(4, left))
     share = hasShare ? name.next(min(40, left - name.width - 1)) : nil
-    took = (share ?? name).next(7)
-    waited = wantsWait ? took.next(7) : nil
-    ends = wantsEnd ? (waited ?? took).next(7) : nil
-    slack = (ends ?? took).next(7)
-    saving = wantsSaving ? slack.next(8) : nil
+    took = (share ?? name).next(time)
+    waited = wantsWait ? took.next(time) : nil
+    ends = wantsEnd ? (waited ?? took).next(time) : nil
+    slack = (ends ?? took).next(time)
+    saving = wantsSaving ? slack.next(time + 1) : nil
   }
 }
