@@ -87,4 +87,30 @@ import Testing
     let (axis, _) = bars(["a"], end: Double(end))
     #expect(axis.hasPrefix("     JOB      0:00      0:10      ") && axis.hasSuffix(labels))
   }
+
+  /// The legend at a width.
+  private func legend(_ width: Int, _ facts: (inout RunBuilder) -> Void = { _ in }) -> String {
+    var builder = RunBuilder([.shell("a"), .shell("z")])
+    facts(&builder)
+    builder.move("z", .executing)
+    builder.at(40)
+    builder.state(.slotsChanged(1))
+    var bench = Bench(builder, size: Size(width: width, height: 24))
+    bench.press(.character("3"))
+    return bench.frame().text(row: Layout(bench.model).more.y)
+  }
+
+  @Test func aLegendWithoutRoomHasTheMarksOfTheRowsAndNoneInPart() {
+    let whole = " * critical  # running  : expected  . waits for needs  - slot  = pool  ~ retry  p paused "
+    #expect(legend(120).hasPrefix(whole))
+    #expect(legend(80).hasPrefix(" * critical  # running  : expected  . waits for needs   "))
+    let narrow = legend(40)
+    #expect(narrow.hasPrefix(" * critical  # running   "), "\(narrow)")
+    let held = legend(80) { run in
+      run.move("a", .ready(for: .pool("net")))
+      run.at(9)
+      run.move("a", .backingOff(until: .seconds(60), number: 1, limit: 1, after: Self.failure))
+    }
+    #expect(held.hasPrefix(" * critical  # running  : expected  . waits for needs  = pool   "), "\(held)")
+  }
 }

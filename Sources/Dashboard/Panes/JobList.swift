@@ -259,15 +259,21 @@ struct LastLine {
   let model: Model
   let theme: Theme
 
-  func draw(_ left: [TextSpan], _ frame: inout Frame, _ area: Rect, order: String) {
+  /// The cells for the summary.
+  func room(_ area: Rect, order: String) -> Int { area.width - 2 - TextWidth.of(right(order)) - 2 }
+
+  private func right(_ order: String) -> String {
     let rows = model.rowCount
     let place = model.cursorRow.map { "\($0 + 1)/\(rows)" } ?? "\(rows)"
     var right = order.isEmpty ? place : "\(order)  \(place)"
     if !model.filter.isEmpty {
       right = "/\(theme.elision.end(model.filter.text, to: 24))  \(model.found)"
     }
-    if !model.tags.isEmpty { right = "\(model.tags.count) tagged  " + right }
-    let room = area.width - 2 - TextWidth.of(right) - 2
+    return model.tags.isEmpty ? right : "\(model.tags.count) tagged  " + right
+  }
+
+  func draw(_ left: [TextSpan], _ frame: inout Frame, _ area: Rect, order: String) {
+    let (right, room) = (right(order), room(area, order: order))
     var used = 0
     for span in left where room > 12 && used < room {
       let text = theme.elision.end(span.text, to: room - used)

@@ -52,13 +52,17 @@ struct TimelinePane {
     if !layout.titles.isEmpty { drawAxis(&frame, layout.titles, scale, style: theme.dim) }
     let rows = model.chronology.rows
     let cursorRow = model.cursorRow
-    for (offset, id) in rows.dropFirst(model.top).prefix(area.height).enumerated() {
+    let shown = rows.dropFirst(model.top).prefix(area.height)
+    var marked: Set<Mark> = []
+    for (offset, id) in shown.enumerated() {
       let row = Rect(x: area.x, y: area.y + offset, width: area.width, height: 1)
-      drawRow(id, &frame, row, scale, isCursor: model.top + offset == cursorRow)
+      marked.formUnion(drawRow(id, &frame, row, scale, isCursor: model.top + offset == cursorRow))
     }
-    let hasCluster = rows.dropFirst(model.top).prefix(area.height).contains { model.run[$0].job.cluster != nil }
-    LastLine(model: model, theme: theme).draw(
-      legend(hasCluster: hasCluster), &frame, layout.more, order: "\(theme.pick("▏", "|"))\(Format.step(scale.step))")
+    let hasCluster = shown.contains { model.run[$0].job.cluster != nil }
+    let line = LastLine(model: model, theme: theme)
+    let order = "\(theme.pick("▏", "|"))\(Format.step(scale.step))"
+    let legend = legend(hasCluster: hasCluster, marked, room: line.room(layout.more, order: order))
+    line.draw(legend, &frame, layout.more, order: order)
   }
 
   /// Draws the rows around the cursor below the list.
@@ -106,13 +110,23 @@ struct TimelinePane {
     if showsPresent { frame.put(word, x: start + present, y: area.y, style: theme.accent.with(.bold)) }
   }
 
-  private func legend(hasCluster: Bool) -> [TextSpan] {
+  /// The signs and their words; without room for all, as many as fit whole, `marked` ones only.
+  private func legend(hasCluster: Bool, _ marked: Set<Mark>, room: Int) -> [TextSpan] {
     let cluster: [(Mark, String)] = hasCluster ? [(.cluster, "cluster")] : []
-    let parts =
+    let words =
       [(.executing, "running"), (.expected, "expected"), (.needs, "waits for needs"), (.slot, "slot"), (.pool, "pool")]
       + cluster + [(.backOff, "retry"), (.paused, "paused")]
-    return [TextSpan(theme.critical, theme.accent), TextSpan(" critical  ", theme.dim)]
-      + parts.flatMap { [TextSpan(sign($0.0), style($0.0)), TextSpan(" \($0.1)  ", theme.dim)] }
+    func spans(_ words: [(Mark, String)]) -> [[TextSpan]] {
+      [[TextSpan(theme.critical, theme.accent), TextSpan(" critical", theme.dim)]]
+        + words.map { [TextSpan(sign($0.0), style($0.0)), TextSpan(" \($0.1)", theme.dim)] }
+    }
+    func width(_ parts: [[TextSpan]]) -> Int { parts.reduce(-2) { $0 + $1.width + 2 } }
+    var parts = spans(words)
+    if width(parts) > room {
+      parts = spans(words.filter { word in word.0 == .cluster || marked.contains { sign($0) == sign(word.0) } })
+    }
+    while parts.count > 1, width(parts) > room { parts.removeLast() }
+    return Array(parts.joined(separator: [TextSpan("  ")]))
   }
 
   // MARK: A row
@@ -168,9 +182,11 @@ struct TimelinePane {
     }
   }
 
+  /// Draws a row and returns its marks.
+  @discardableResult
   private func drawRow(
     _ id: JobID, _ frame: inout Frame, _ area: Rect, _ scale: TimeWindow.Scale, isCursor: Bool
-  ) {
+  ) -> Set<Mark> {
     let state = model.index.classes[id.index]
     let isCritical = model.path.onChain.contains(id)
     let (x, y) = (area.x, area.y)
@@ -186,13 +202,16 @@ struct TimelinePane {
       theme.highlight(head, focused: isHere, &frame)
     }
     let start = x + Self.nameAt + names + 1
-    for (mark, cells) in runs(marks(id, scale)) where mark != .nothing {
+    let marks = marks(id, scale)
+    for (mark, cells) in runs(marks) where mark != .nothing {
       frame.put(
         String(repeating: sign(mark), count: cells.count), x: start + cells.lowerBound, y: y, style: style(mark))
     }
     let present = scale.cell(elapsed)
-    guard !model.isOver, present >= 0, present < scale.width else { return }
-    frame.put(theme.vertical, x: start + present, y: y, style: theme.accent)
+    if !model.isOver, present >= 0, present < scale.width {
+      frame.put(theme.vertical, x: start + present, y: y, style: theme.accent)
+    }
+    return Set(marks)
   }
 
   private func runs(_ marks: [Mark]) -> [(Mark, Range<Int>)] {
