@@ -65,6 +65,7 @@ package final class RunSession {
   private let exit: @MainActor (ProgramEnd) -> Void
   private let closing: @MainActor (Run) -> [String]
   private let record: @MainActor () -> String?
+  private let offer: @MainActor (Run) -> String?
   private let cleanUp: @MainActor () -> Void
   nonisolated private let stop: StopController
   /// The errors of files, to be shown at the end.
@@ -72,6 +73,7 @@ package final class RunSession {
   /// Why the run is no longer recorded, to be shown after a dashboard.
   private var unrecorded: TerminalText?
   private var isToldUnrecorded = false
+  private var offered: String?
   /// The number of pumps that have not seen the end of the run.
   private var pumping = 0
   private var hasEnded = false
@@ -80,7 +82,8 @@ package final class RunSession {
   /// Creates a session, which its owner keeps until `exit` is called, once.
   ///
   /// `closing` gives lines to print after the reports. `record` is called once, when nothing else is to be done: it
-  /// waits for the record of the run, and returns why there is none. `cleanUp` is called once, before `exit`.
+  /// waits for the record of the run, and returns why there is none. `offer` gives the last line of a run that is
+  /// recorded. `cleanUp` is called once, before `exit`.
   /// `view` is there when the interface is the dashboard. By default the run ends when the person leaves the view, or
   /// without a view when no job can change any more; a replay ends as it was recorded. `abandon` ends the process where
   /// a signal has ended the run and the session can't leave, because its output has no reader; it is called on another
@@ -88,7 +91,8 @@ package final class RunSession {
   package init(
     _ feed: any JobFeed, display: Display, view: (any LiveView)? = nil,
     closing: @escaping @MainActor (Run) -> [String] = { _ in [] },
-    record: @escaping @MainActor () -> String? = { nil }, cleanUp: @escaping @MainActor () -> Void = {},
+    record: @escaping @MainActor () -> String? = { nil },
+    offer: @escaping @MainActor (Run) -> String? = { _ in nil }, cleanUp: @escaping @MainActor () -> Void = {},
     end: ReportPump.EndCondition? = nil, clock: any OperationClock = .system,
     abandon: @escaping @Sendable (ProgramEnd) -> Void = { $0.performAtOnce() },
     exit: @escaping @MainActor (ProgramEnd) -> Void
@@ -100,6 +104,7 @@ package final class RunSession {
     prompt = view?.prompt
     self.closing = closing
     self.record = record
+    self.offer = offer
     self.cleanUp = cleanUp
     self.exit = exit
     let end = end ?? (feed.isReplay ? .never : view == nil ? .complete : .stopped)
@@ -276,8 +281,12 @@ package final class RunSession {
     if view != nil, !feed.isReplay {
       for line in SummaryReport.lines(of: run, paint: display.errorPaint) { display.errors.write(line: line) }
     }
-    let output = [.plain, .inline].contains(display.interface) ? display.output : display.errors
-    for line in closing(run) { output.write(line: MessageText.of(line)) }
+    for line in closing(run) { closingOutput.write(line: MessageText.of(line)) }
+    offered = offer(run)
+  }
+
+  private var closingOutput: Output {
+    [.plain, .inline].contains(display.interface) ? display.output : display.errors
   }
 
   private func leave(_ status: Int32) {
@@ -290,6 +299,7 @@ package final class RunSession {
     let loss = record()
     if let loss, !isToldUnrecorded { unrecorded = "opdash: \(loss); the run is not recorded" }
     if let unrecorded { display.errors.write(line: unrecorded) }
+    if let offered, loss == nil, !isToldUnrecorded { closingOutput.write(line: MessageText.of(offered)) }
     for failure in fileFailures { display.errors.write(line: failure) }
     cleanUp()
     stop.close()

@@ -98,7 +98,9 @@ struct RunLaunch {
       return plan.closing(run)
     }
     let session = RunSession(
-      feed, display: display, view: view, closing: closing, record: { recording?.finish() }, cleanUp: plan.cleanUp,
+      feed, display: display, view: view, closing: closing, record: { recording?.finish() },
+      offer: { run in recording == nil || raw != nil || interface == .json ? nil : resumption(of: run) },
+      cleanUp: plan.cleanUp,
       end: raw == nil ? nil : .stopped, abandon: context.abandon, exit: context.end)
     recording?.whenLost { [weak session] in session?.noteUnrecorded($0) }
     parts.watchSignals(session)
@@ -109,6 +111,17 @@ struct RunLaunch {
       arrivals?()
     }
     if let reason = run.unrecorded { session.noteUnrecorded(reason) }
+  }
+
+  /// The line with the command that resumes the run; nil if nothing is left to do, or the jobs can't be read again.
+  func resumption(of run: Run) -> String? {
+    let status = (run.summary ?? RunSummary(of: run)).exit
+    guard plan.isResumable, status != ExitStatus.success, let id = run.start?.id else { return nil }
+    let place =
+      settings.state.map {
+        " --state " + String(decoding: ShellText.quoted(Array($0.utf8)[...]), as: UTF8.self)
+      } ?? ""
+    return "resume it with: opdash resume\(place) \(id)"
   }
 
   /// Adds the files that jobs send, or have as inputs.

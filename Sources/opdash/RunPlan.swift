@@ -31,6 +31,8 @@ struct RunPlan {
   var queue = JobQueueOptions()
   /// The approvals given when the earlier run started.
   var approvals: Set<String> = []
+  /// Whether its jobs can be read again, so that `opdash resume` can continue it.
+  var isResumable = false
   /// Whether the jobs are the recorded ones of a list that was not read to its end.
   var isCut = false
   /// Adds jobs to the graph during the run.

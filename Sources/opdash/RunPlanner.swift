@@ -22,6 +22,7 @@ struct RunPlanner {
       subject: .graph(try choice.selection(in: graph, isBare: invocation.isBare)),
       source: lastComponent(ofPath: choice.file), command: "run", words: invocation.words,
       file: choice.file == "-" ? nil : environment.absolute(choice.file), all: graph)
+    plan.isResumable = plan.file != nil
     plan.queue.executesAll = invocation.isForced
     plan.queue.isWatching = invocation.isWatching
     if invocation.isWatching, case .graph(let graph) = plan.subject, graph.jobs.allSatisfy(\.inputs.isEmpty) {
@@ -53,6 +54,7 @@ struct RunPlanner {
     }
     let graph = try DownloadList.graph(entries, request, folder: target).get()
     var plan = RunPlan(subject: .graph(graph), source: "get", command: "get", words: invocation.words)
+    plan.isResumable = request.list != "-" && request.sums != "-"
     for list in [request.list, request.sums].compactMap(\.self) where list != "-" && !DownloadRequest.isURL(list) {
       plan.files.add(environment.absolute(list), "the list")
     }
@@ -63,6 +65,7 @@ struct RunPlanner {
   func each(_ request: EachRequest) throws -> RunPlan {
     var plan = RunPlan(
       subject: .graph(JobGraph(name: "each")), source: "each", command: "each", words: invocation.words)
+    plan.isResumable = true
     var jobs = try EachJobs(request)
     let made: [(job: Job, fault: String?)]
     if !request.arguments.isEmpty {

@@ -71,6 +71,31 @@ struct ResumeTests {
     #expect(lines("done") == ["staging", "staging"])
   }
 
+  @Test func aRunWithWorkLeftNamesTheCommandThatResumesIt() throws {
+    try place.write("jobs: { a: { run: test -e go } }", to: "opdash.yml")
+    for interface in ["plain", "quiet", "json"] {
+      let run = try place.run("run", "--ui", interface)
+      #expect(run.ending() == .exited(1))
+      let id = try RunStore(folder: place.folder.file("state/opdash").path).run(named: "last").id
+      let line = "resume it with: opdash resume \(id)\n"
+      #expect(run.outputText.hasSuffix(line) == (interface == "plain"))
+      #expect(run.errorText.hasSuffix(line) == (interface == "quiet"), "\(run.errorText)")
+    }
+    // A dry run says that it has failed: no check of files does.
+    let dry = try place.run("run", "-n", "--explain")
+    #expect(dry.outputText.contains("because the last attempt did not succeed"))
+    // Standard input can't be read again.
+    let piped = try place.script("echo 'jobs: { a: { run: exit 1 } }' | \"$OPDASH\" run - --ui plain")
+    #expect(piped.ending() == .exited(1) && !piped.outputText.contains("resume"))
+    let apart = try place.run("run", "--ui", "plain", "--state", "other state")
+    let other = try RunStore(folder: place.folder.file("other state").path).run(named: "last").id
+    #expect(apart.outputText.hasSuffix("resume it with: opdash resume --state 'other state' \(other)\n"))
+    try place.write("", to: "go")
+    #expect(try place.run("resume", "--state", "other state", other, "--ui", "plain").ending() == .exited(0))
+    #expect(try !place.run("run", "--ui", "plain").outputText.contains("resume"))
+    #expect(try place.run("run", "-n", "--explain").outputText.contains("because it has neither inputs nor creates"))
+  }
+
   @Test func theJobsOfFinallyRunAfterAResumedRunToo() throws {
     try place.write(
       """

@@ -264,6 +264,20 @@ import Testing
     #expect(stage.errors.hasSuffix("closing\nopdash: the disk is full; the run goes on without being recorded\n"))
   }
 
+  @Test(arguments: [Settings.Interface.plain, .quiet])
+  func theOfferIsTheLastLineOfARunThatIsRecorded(interface: Settings.Interface) async throws {
+    for loss in [nil, "the disk is full"] {
+      let stage = try Stage(nil, interface, loss: loss, offer: "offer")
+      stage.feed.begin(1)
+      stage.state(0, .succeeded(upToDate: false))
+      stage.feed.post(.runFinished(RunSummary()))
+      #expect(await soon { !stage.statuses.isEmpty })
+      let text = interface == .plain ? stage.output : stage.errors
+      #expect(text.contains("offer") == (loss == nil))
+      if loss == nil { #expect(text.hasSuffix("closing\noffer\n")) }
+    }
+  }
+
   @Test func aRunThatIsNotRecordedAtItsEndIsSaidSoOnce() async throws {
     for isKnown in [false, true] {
       let stage = try Stage(loss: "the disk is full")
@@ -337,7 +351,8 @@ private final class Stage {
   private let folder: TemporaryFolder
 
   init(
-    _ view: FakeView? = nil, _ interface: Settings.Interface? = nil, output: Output? = nil, loss: String? = nil
+    _ view: FakeView? = nil, _ interface: Settings.Interface? = nil, output: Output? = nil, loss: String? = nil,
+    offer: String? = nil
   ) throws {
     folder = try TemporaryFolder()
     let display = RunSession.Display(
@@ -345,7 +360,7 @@ private final class Stage {
       output: try output ?? Output.file(folder.file("output").path()),
       errors: try Output.file(folder.file("errors").path()))
     session = RunSession(
-      feed, display: display, view: view, closing: { _ in ["closing"] }, record: { loss },
+      feed, display: display, view: view, closing: { _ in ["closing"] }, record: { loss }, offer: { _ in offer },
       cleanUp: { [weak self] in if let self { statusesAtCleanUp.append(statuses) } }, clock: clock,
       abandon: { [abandoned] end in abandoned.withLock { $0.append(end.status) } },
       exit: { [weak self] in self?.statuses.append($0.status) })

@@ -137,7 +137,7 @@ struct ResumeCommand {
   private func recordedList(_ run: Run, _ old: Invocation) -> RunPlan {
     let graph = JobGraph(name: "each", jobs: run.jobs.map(\.job))
     var plan = RunPlan(subject: .graph(graph), source: "each", command: "each", words: old.words)
-    plan.isCut = run.isOpen
+    (plan.isCut, plan.isResumable) = (run.isOpen, true)
     return plan
   }
 
