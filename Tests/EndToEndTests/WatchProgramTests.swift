@@ -75,7 +75,7 @@ struct WatchProgramTests {
     try window.showAll()
     try window.choose("up", of: 2)
     try window.press("r")
-    try window.sees("up", "◉", "try 2")
+    try window.sees("up", "◉", "a person has restarted it")
   }
 }
 
