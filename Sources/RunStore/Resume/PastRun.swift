@@ -1,7 +1,7 @@
 import Foundation
 import JobModel
 
-/// What a recorded run did: its events, folded once, and the successes that they do not have.
+/// A recorded run: its events, folded once, and later successes.
 package struct PastRun: Sendable {
   package let entry: RunEntry
   /// The run as it was at its last commit; jobs that have succeeded since have ended.
@@ -46,7 +46,9 @@ package struct PastRun: Sendable {
     run.jobs.filter { $0.state.isActive || !$0.state.isTerminal && $0.place != nil }.map(\.job)
   }
 
-  /// The jobs in the order of identifiers, and those that only the run which it resumed has, as they were `before`.
+  /// The jobs in the order of identifiers, followed by jobs of `before` that the run doesn't have.
+  ///
+  /// `before` are the jobs of the run that it resumed.
   func jobs(after before: [EarlierJob]) -> [EarlierJob] {
     // Killed at its start, perhaps before the restored jobs were all recorded: none of its own has ended or begun.
     let hasBegun = run.jobs.contains { $0.restored == nil && ($0.state.isTerminal || !$0.attempts.isEmpty) }
@@ -89,14 +91,14 @@ package struct PastRun: Sendable {
 extension EarlierJob {
   /// The jobs of a run as they were at its last commit, and later successes, in the order of identifiers.
   ///
-  /// `past` is the run and those that it resumed, newest first. Jobs that only these have follow.
+  /// `past` begins with the run, followed by the run that it resumed, and so on. Jobs that only earlier runs have follow.
   package static func of(_ past: [PastRun]) -> [EarlierJob] {
     past.reversed().reduce([]) { before, run in run.jobs(after: before) }
   }
 }
 
 extension RunStore {
-  /// A run and those that it resumed, newest first.
+  /// The run, followed by the run that it resumed, and so on.
   package func past(of run: RunEntry) throws -> [PastRun] {
     try chain(of: run).map { try PastRun($0, in: self) }
   }
