@@ -90,10 +90,10 @@ extension RunStore {
   /// The names of the jobs that had begun in a run, here or in the cluster, and have no end.
   fileprivate func interrupted(in run: RunEntry) throws -> [String] {
     // The files of cluster jobs are there, which have no process here.
-    if let folder = run.folder, access(folder + "/cluster", F_OK) == 0 {
+    guard let folder = run.folder, access(folder + "/cluster", F_OK) != 0 else {
       return try PastRun(run, in: self).interrupted.map(\.name)
     }
-    let later = Set(run.folder.map(SuccessLog.read)?.map { "\($0.success.job) \($0.success.attempt)" } ?? [])
+    let later = Set(SuccessLog.read(in: folder).map { "\($0.success.job) \($0.success.attempt)" })
     return try processes(of: run).filter { !later.contains("\($0.job) \($0.attempt)") }.map(\.name)
   }
 }
