@@ -82,6 +82,18 @@ struct PastRunTests {
       ])
   }
 
+  @Test func aFailedJobThatWasToBeRetriedHasFailed() throws {
+    let failure = JobFailure(.exit(1), "exit 1")
+    let run = try record("a", ["retried", "waiting", "backing-off"], ends: false) { feed in
+      for job in [0, 2] { feed.post(.jobState(JobID(job), .executing, attempt: 1, pid: nil), at: .seconds(1)) }
+      feed.post(.jobState(JobID(0), .failed(failure, allowed: false), attempt: 1, pid: nil), at: .seconds(2))
+      feed.post(.jobState(JobID(0), .waiting, attempt: 1, pid: nil), at: .seconds(3))
+      let pause = JobState.backingOff(until: .seconds(9), number: 1, limit: 2, after: failure)
+      feed.post(.jobState(JobID(2), pause, attempt: 1, pid: nil), at: .seconds(4))
+    }
+    #expect(try EarlierJob.of(RunStore(folder: state).past(of: run)).map(\.end) == [.failed, .waiting, .waiting])
+  }
+
   @Test func theJobsThatCameDuringARunAreCompared() throws {
     func job(_ name: String) -> Job { Job(name: name, work: .shell(ShellWork(.script("echo \(name)")))) }
     let run = try record("a", [], ends: false, isOpen: true) { feed in

@@ -91,10 +91,12 @@ extension RunStore {
   fileprivate func interrupted(in run: RunEntry) throws -> [String] {
     // The files of cluster jobs are there, which have no process here.
     guard let folder = run.folder, access(folder + "/cluster", F_OK) != 0 else {
-      return try PastRun(run, in: self).interrupted.map(\.name)
+      return try PastRun(run, in: self).interrupted
     }
-    let later = Set(SuccessLog.read(in: folder).map { "\($0.success.job) \($0.success.attempt)" })
-    return try processes(of: run).filter { !later.contains("\($0.job) \($0.attempt)") }.map(\.name)
+    let later = SuccessLog.read(in: folder).map(\.success)
+    return try processes(of: run).filter { process in
+      !later.contains { $0.job == process.job && $0.attempt >= process.attempt }
+    }.map(\.name)
   }
 }
 

@@ -41,9 +41,9 @@ package struct PastRun: Sendable {
     Dictionary(uniqueKeysWithValues: run.ids.map { ($0, run[$0].outputs) })
   }
 
-  /// The jobs that had begun, here or in the cluster, and have no end.
-  var interrupted: [Job] {
-    run.jobs.filter { $0.state.isActive || !$0.state.isTerminal && $0.place != nil }.map(\.job)
+  /// The names of the jobs that had begun, here or in the cluster, and have no end.
+  var interrupted: [String] {
+    run.jobs.filter { $0.state.isActive || !$0.state.isTerminal && $0.place != nil }.map(\.job.name)
   }
 
   /// The jobs in the order of identifiers, followed by jobs of `before` that the run doesn't have.
@@ -83,7 +83,9 @@ package struct PastRun: Sendable {
     case .cancelled: return .cancelled
     case .skipped: return .skipped
     case .executing, .serving, .paused(started: true): return .executing
-    case .waiting, .ready, .paused, .backingOff: return .waiting
+    // One that failed and was to be retried by a person has failed still.
+    case .waiting, .ready, .paused: return record.attempt?.failure == nil ? .waiting : .failed
+    case .backingOff: return .waiting
     }
   }
 }
