@@ -82,6 +82,7 @@ enum TallyText {
     add(counts.allowed, "failed but allowed to", .warning)
     add(counts.cancelled, "cancelled", .warning)
     add(counts.skipped, "skipped", .quiet)
+    add(counts.notStarted, "not started", .quiet)
     add(left, "not run", .warning)
     if parts.isEmpty { parts = ["no jobs"] }
     let name = JobText.clean(run.start?.name ?? "run")

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func theEndCountsWhatIsThere() {
-    let mixed = bench("abcdef", width: 120) { run in
+    let mixed = bench("abcdefg", width: 120) { run in
       for name in ["a", "b", "e"] { run.move(name, .executing) }
       run.at(125)
       run.move("a", .succeeded(upToDate: false))
@@ -39,9 +39,10 @@ import Testing
       run.move("c", .cancelled(by: .person))
       run.move("d", .skipped(because: .condition))
       run.move("e", .failed(Self.failure, allowed: true))
+      run.move("g", .skipped(because: .manual))
       run.state(.runFinished(RunSummary()))
     }
-    let ended = "Ended after 2:05: 1 failed, 1 skipped, 1 cancelled, 1 not run, 1 allowed to fail, 1 ok"
+    let ended = "Ended after 2:05: 1 failed, 1 skipped, 1 not started, 1 cancelled, 1 not run, 1 allowed to fail, 1 ok"
     #expect(text(mixed) == ended)
     #expect(row(mixed) == " \(ended)" + String(repeating: " ", count: 120 - 2 - ended.count - 7) + "q quits")
   }

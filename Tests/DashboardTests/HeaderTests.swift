@@ -63,6 +63,12 @@ import Testing
     #expect(other == " release   RUN   1:05  not recorded" + fewer)
   }
 
+  @Test func aJobThatNobodyStartedIsNeitherDoneNorSkipped() {
+    let states: [JobState] = [.succeeded(upToDate: false), .skipped(because: .condition), .skipped(because: .manual)]
+    let line = View.frame(model(states), ScreenTraits(isASCII: true, palette: .none), now: .zero).text(row: 0)
+    #expect(line.contains("2 of 3 done  1 skipped  1 not started"))
+  }
+
   @Test func theSecondLineIsTheShareThatIsDoneThenThePerCent() {
     let traits = ScreenTraits(isASCII: true, palette: .none)
     let states: [JobState] = [.succeeded(upToDate: false), .failed(Self.failure, allowed: false), .waiting, .waiting]

@@ -423,6 +423,17 @@ struct Recorder {
     #expect(summary.exit == 3)
   }
 
+  @Test func aJobThatNobodyStartedIsNotCountedAsSkipped() {
+    var recorder = Recorder((0..<2).map { job("\($0)") })
+    recorder.move(0, to: .skipped(because: .condition))
+    recorder.move(1, to: .skipped(because: .manual))
+    let counts = recorder.run.counts
+    #expect(counts.skipped == 1 && counts.notStarted == 1 && counts.done == 2)
+    #expect(RunSummary(of: recorder.run).skipped == 2)
+    recorder.move(1, to: .executing)
+    #expect(recorder.run.counts.notStarted == 0 && recorder.run.counts.done == 1)
+  }
+
   @Test func aJobThatItsRetriedCauseHasLeftBehindIsWorkLeft() {
     func exit(_ need: JobNeed.Condition, _ end: JobState) -> Int32 {
       var dependent = job("b")

@@ -34,6 +34,15 @@ import Testing
     #expect(lines.contains("    log: /state/run-1/logs/fetch.2.2.log"))
   }
 
+  @Test func theSummaryTellsWhatNobodyStartedFromWhatWasSkipped() {
+    var facts = Facts()
+    facts.begin((0..<2).map { Job(name: "a\($0)", work: .simulate(SimulatedWork())) })
+    facts.job(0, .skipped(because: .manual), attempt: 0)
+    facts.job(1, .skipped(because: .condition), attempt: 0)
+    let lines = SummaryReport.lines(of: facts.run, paint: Paint(isColoured: false))
+    #expect(lines.last == "release: 1 skipped, 1 not started in 0.0s")
+  }
+
   @Test func aRunThatWasLeftSaysHowManyJobsWereNotRun() {
     var facts = Facts()
     facts.begin((0..<3).map { Job(name: "a\($0)", work: .simulate(SimulatedWork())) })

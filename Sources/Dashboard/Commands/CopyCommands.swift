@@ -4,7 +4,7 @@ import Screen
 /// The commands that copy to the clipboard of the terminal.
 extension Command {
   static let copy = copying(
-    "copy", "y", "copy line, range or command", isEnabled: { $0.cursor != nil },
+    "copy", "y", "copy line or command", isEnabled: { $0.cursor != nil },
     word: { model in
       guard model.focus == .log, model.lines?.isEmpty == false else { return nil }
       return "copy " + (model.markedCount.map { Format.count($0, "line") } ?? "line")

@@ -48,7 +48,7 @@ extension Command {
     })
 
   static let retryDependents = retrying(
-    "retry-dependents", [.character("R")], "retry or restart with its dependents", dependents: true,
+    "retry-dependents", [.character("R")], "retry with dependents", dependents: true,
     word: { model in
       model.someTarget(where: model.hasMoreDependents) ? "\(repetition(model)) + dependents" : nil
     })

@@ -35,6 +35,13 @@ package struct KeyMap: Sendable {
       ].merging(bindings.map { ($0.command.name, $0.keys) }) { replay, _ in replay })
   }
 
+  /// The bindings of a section in the order in which the help page names the commands.
+  func bindings(in section: Command.Section) -> [Binding] {
+    let order = HelpPage.groups.first { $0.section == section }?.lines.flatMap(\.commands) ?? []
+    let named = order.compactMap { command in bindings.first { $0.command == command } }
+    return named + bindings.filter { $0.command.section == section && !order.contains($0.command) }
+  }
+
   func command(for key: Key) -> Command? { commands[key] }
 
   func keys(of command: Command) -> [Key] { bindings.first { $0.command == command }?.keys ?? [] }
@@ -60,7 +67,7 @@ package struct KeyMap: Sendable {
   /// Every command, in the order of the help page.
   package var entries: [CommandKeys] {
     Command.Section.allCases.flatMap { section in
-      bindings.lazy.filter { $0.command.section == section }.map { binding in
+      bindings(in: section).map { binding in
         let command = binding.command
         return CommandKeys(
           section: section.rawValue, action: command.name, keys: binding.keys, help: command.help,

@@ -33,7 +33,7 @@ extension Command {
     })
 
   static let merged = logging(
-    "merged", "L", "the log of many, or of one", isEnabled: { $0.page == .list && $0.showsLog },
+    "merged", "L", "log of many jobs, or one", isEnabled: { $0.page == .list && $0.showsLog },
     word: { model in
       guard model.readsLog, model.page != .zoom else { return nil }
       return switch model.log.subject {
@@ -47,7 +47,7 @@ extension Command {
     })
 
   static let times = logging(
-    "times", "T", "times: relative, clock, off", isEnabled: { _ in true },
+    "times", "T", "relative or clock times", isEnabled: { _ in true },
     change: { model, _ in
       model.log.times = model.log.times.moved(by: 1)
     })

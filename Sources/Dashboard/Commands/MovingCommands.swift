@@ -39,7 +39,7 @@ extension Command {
   static let halfDown = moving("half-down", [.control("d")], "half a page down", .halfDown)
   static let first = moving("first", [.character("g"), .home], "to the first", .first)
   static let last = moving("last", [.character("G"), .end], "to the last, or follow", .last)
-  static let left = sideways("left", [.left], "left: long lines, time, a branch", .left)
+  static let left = sideways("left", [.left], "left: lines, time, branch", .left)
   static let right = sideways("right", [.right], "right", .right)
 
   static let nextFailure = Command(

@@ -28,7 +28,7 @@ extension Command {
     })
 
   static let watch = running(
-    "watch", [.character("W")], "watch inputs: run again what changes",
+    "watch", [.character("W")], "watch inputs, or stop it",
     isEnabled: { !$0.isOver && $0.live.stopping == nil && ($0.live.isWatching || $0.readsInputs) },
     refusal: { $0.readsInputs ? "the run has ended" : "no job has inputs" },
     word: { $0.live.isWatching ? "end watch" : $0.readsInputs ? "watch" : nil },
@@ -56,10 +56,10 @@ extension Command {
     })
 
   static let morePool = resizing(
-    "more-pool", ")", "one unit more in the job's pool", by: 1, isEnabled: { _ in true })
+    "more-pool", ")", "one unit more of its pool", by: 1, isEnabled: { _ in true })
 
   static let fewerPool = resizing(
-    "fewer-pool", "(", "one unit fewer in the job's pool", by: -1,
+    "fewer-pool", "(", "one unit fewer of its pool", by: -1,
     isEnabled: { model in model.pool.map { model.live.pools[$0, default: 0] > 1 } == true })
 
   /// Asks about the live run, whatever is shown.

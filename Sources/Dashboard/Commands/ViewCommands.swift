@@ -17,7 +17,7 @@ extension Command {
     })
 
   static let zoom = Command(
-    "zoom", .showing, [.enter], "one job on the whole screen", isEnabled: { $0.cursor != nil },
+    "zoom", .showing, [.enter], "one job, the whole screen", isEnabled: { $0.cursor != nil },
     refusal: { _ in "no job here" },
     word: { $0.page != .list ? nil : $0.focus == .log && $0.showsMerged ? "its job" : "zoom" },
     change: { model, _ in
@@ -33,7 +33,7 @@ extension Command {
     })
 
   static let fold = Command(
-    "fold", .showing, [.character("e")], "show or hide what is under a row",
+    "fold", .showing, [.character("e")], "show or hide rows below",
     isEnabled: { $0.page == .list && $0.foldable != nil }, refusal: { _ in "no row is under it" },
     word: { model in
       model.focus != .list ? nil : model.foldable.map { model.isFolded($0) ? "expand" : "fold" }
@@ -116,7 +116,7 @@ extension Command {
     })
 
   static let scrubBack = Command(
-    "scrub-back", .showing, [.character(",")], "an instant before; End is live",
+    "scrub-back", .showing, [.character(",")], "back in time; End is live",
     isEnabled: { $0.hasPast && $0.live.start != nil },
     refusal: { _ in "the run is not recorded: there is no past to show" }, word: { $0.isPast ? "back" : nil },
     effects: { model, now in
@@ -124,7 +124,7 @@ extension Command {
     })
 
   static let scrubForward = Command(
-    "scrub-forward", .showing, [.character(".")], "an instant after", isEnabled: \.isPast,
+    "scrub-forward", .showing, [.character(".")], "forward in time", isEnabled: \.isPast,
     refusal: { "this is the present" + ($0.keys.label(scrubBack).map { "; \($0) shows the past" } ?? "") },
     word: { $0.isPast ? "forward" : nil },
     effects: { model, now in

@@ -143,6 +143,7 @@ struct Banner {
     func part(_ count: Int, _ words: String) { if count > 0 { parts.append("\(count) \(words)") } }
     part(counts.failed, "failed")
     part(counts.skipped, "skipped")
+    part(counts.notStarted, "not started")
     part(counts.cancelled, "cancelled")
     part(run.jobs.count - counts.done, "not run")
     part(counts.allowed, "allowed to fail")

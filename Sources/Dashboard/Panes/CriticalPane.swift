@@ -93,7 +93,7 @@ struct CriticalPane {
       ? "one slot more: ~\(Format.time(model.path.slotSaving)) sooner" : "one slot more saves nothing"
     return [
       TextSpan("~ends at \(Format.time(schedule.end))", theme.bold), TextSpan("  \(slot)", theme.accent),
-      TextSpan("  saves: if twice as fast  ~ is estimated", theme.dim),
+      TextSpan("  saves: if twice as fast", theme.dim),
     ]
   }
 }

@@ -100,7 +100,7 @@ struct Header {
       [word, short].compactMap(\.self).map { [TextSpan("\(count)", style), TextSpan(" \($0)", theme.dim)] }
     }
     let all = "\(run.jobs.count)"
-    let done = TextSpan("\(counts.done)", theme.bold)
+    let done = TextSpan("\(counts.done - counts.notStarted)", theme.bold)
     var items = [
       Item(
         worth: 6,
@@ -124,6 +124,9 @@ struct Header {
     let waiting = counts.waiting + counts.ready
     if waiting > 0 { items.append(Item(worth: 1, forms: number(waiting, "waiting", .plain) + [[]])) }
     if counts.skipped > 0 { items.append(Item(worth: 1, forms: number(counts.skipped, "skipped", .plain) + [[]])) }
+    if counts.notStarted > 0 {
+      items.append(Item(worth: 1, forms: number(counts.notStarted, "not started", .plain) + [[]]))
+    }
     if counts.cancelled > 0 {
       items.append(Item(worth: 1, forms: number(counts.cancelled, "cancelled", .plain) + [[]]))
     }
@@ -159,8 +162,8 @@ struct Header {
       Bar.Part(share: model.index.openShare / Double(total), sign: "=", line: "╍", style: theme.style(.executing)),
       // Once all has ended, nothing of the bar is left open.
       Bar.Part(
-        share: model.run.hasEnded ? share(counts.skipped + counts.cancelled) : 0, sign: "x", line: "╌",
-        style: theme.dim),
+        share: model.run.hasEnded ? share(counts.skipped + counts.notStarted + counts.cancelled) : 0, sign: "x",
+        line: "╌", style: theme.dim),
     ]
     frame.put(Bar(theme: theme).stacked(parts, width: width), x: area.x + 1, y: area.y)
     frame.put(percent, endingAt: area.x + 1 + width + 5, y: area.y)

@@ -90,8 +90,8 @@ struct HelpPage {
   /// One action on each line, in as many columns as the height needs; nil where that has no room.
   private static func whole(_ theme: Theme, _ model: Model, width: Int, height: Int) -> [[TextSpan]]? {
     let blocks = Command.Section.allCases.map { section in
-      let bindings = model.keys.bindings.filter { $0.command.section == section && $0.command.isOffered(model) }
-      return (title: section.rawValue, bindings: bindings.filter { !$0.keys.isEmpty })
+      let bindings = model.keys.bindings(in: section).filter { $0.command.isOffered(model) && !$0.keys.isEmpty }
+      return (title: section.rawValue, bindings: bindings)
     }
     for count in 2...3 {
       let column = (width - 2) / count - 2

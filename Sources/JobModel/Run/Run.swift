@@ -59,6 +59,8 @@ package struct Run: Sendable, Equatable {
     private var classes = [Int](repeating: 0, count: StateClass.allCases.count)
     /// The part of `cancelled` that the program itself cancelled.
     package private(set) var cancelledByProgram = 0
+    /// The jobs that a person starts, and nobody has.
+    package private(set) var notStarted = 0
     /// Attempts in progress, paused or not.
     package private(set) var active = 0
     /// The part of `active` that is in the slot of a parent or in none: parts of others, services and cluster jobs.
@@ -83,8 +85,8 @@ package struct Run: Sendable, Equatable {
     /// Failed, and allowed to.
     package var allowed: Int { self[.allowedFailure] }
     package var cancelled: Int { self[.cancelled] }
-    package var skipped: Int { self[.skipped] }
-    package var done: Int { succeeded + failed + allowed + cancelled + skipped }
+    package var skipped: Int { self[.skipped] - notStarted }
+    package var done: Int { succeeded + failed + allowed + cancelled + self[.skipped] }
     package var all: Int { classes.reduce(0, +) }
 
     private subscript(state: StateClass) -> Int { classes[Int(state.rawValue)] }
@@ -96,6 +98,7 @@ package struct Run: Sendable, Equatable {
       if state.isActive, !job.takesSlot { activeWithoutSlot += amount }
       if job.finally != nil, !state.isTerminal { openFinal += amount }
       if state == .cancelled(by: .program) { cancelledByProgram += amount }
+      if state == .skipped(because: .manual) { notStarted += amount }
     }
   }
 
@@ -313,7 +316,7 @@ extension RunSummary {
     succeeded = counts.succeeded
     failed = counts.failed
     allowed = counts.allowed
-    skipped = counts.skipped
+    skipped = counts.skipped + counts.notStarted
     cancelled = counts.cancelled
     cancelledByProgram = counts.cancelledByProgram
     left = counts.all - counts.done
