@@ -40,7 +40,7 @@ struct CommandContext {
 
   /// Names the jobs that `--on slurm` leaves on this machine; throws if no job can leave it.
   func noteStaying(_ graph: JobGraph, _ settings: Settings) throws(UsageError) {
-    guard settings.engine == .slurm else { return }
+    guard settings.engine == .cluster else { return }
     let names = graph.jobs.filter { $0.cluster == nil }.map(\.name)
     guard !names.isEmpty else { return }
     guard names.count < graph.jobs.count else {

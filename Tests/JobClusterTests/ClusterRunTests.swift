@@ -78,7 +78,7 @@ struct ClusterRunTests {
   @Test func aGraphHasTheSameEndOnAClusterAsHere() throws {
     let cluster = try SlurmCluster.shared.get()
     let here = try Clustered(Self.graph).ended()
-    let there = try Clustered(Self.graph.executed(by: .slurm), on: cluster).ended()
+    let there = try Clustered(Self.graph.executed(by: .cluster), on: cluster).ended()
     #expect(there.counts == here.counts)
     for (one, other) in zip(here.jobs, there.jobs) {
       let log = (0..<other.log.count).map { other.log[$0].line.text }

@@ -87,7 +87,7 @@ struct ClusterValuesTests {
       faults(job: "run: ls, on: slurm", head: head) == [
         "3:17: a job of a cluster has no terminal, and 'defaults' gives it one: write 'tty: false', or 'on: local'"
       ])
-    #expect(try work("on: slurm\ntty: false", head: head).engine == .slurm)
+    #expect(try work("on: slurm\ntty: false", head: head).engine == .cluster)
     #expect(try work("on: local", head: head).hasTerminal)
     // One message each: that of its own key.
     #expect(faults(job: "run: ls, on: slurm, tty: true", head: head).count == 1)
@@ -97,7 +97,7 @@ struct ClusterValuesTests {
 
   @Test func theCommandLineDecidesForAllJobs() throws {
     let graph = try graph("jobs: { a: { run: ls, slurm: { cpus: 2 } }, b: { run: ls, service: true } }")
-    #expect(graph.executed(by: .slurm).jobs.map(\.cluster) == [ClusterRequest(cpus: 2), nil])
+    #expect(graph.executed(by: .cluster).jobs.map(\.cluster) == [ClusterRequest(cpus: 2), nil])
   }
 
   @Test func theCausesOfAClusterCanBeRetried() throws {

@@ -74,7 +74,7 @@ import Testing
         Job(name: "d", work: .upload(UploadWork(file: "f", url: "u"))),
         Job(name: "e", work: .shell(ShellWork(.script("x"), cluster: ClusterRequest(cpus: 2)))),
       ])
-    let there = graph.executed(by: .slurm)
+    let there = graph.executed(by: .cluster)
     #expect(there.jobs.map(\.cluster) == [ClusterRequest(), nil, nil, nil, ClusterRequest(cpus: 2)])
     #expect(graph.executed(by: .local).jobs.allSatisfy { $0.cluster == nil })
     #expect(there.executed(by: .local).jobs[0] == graph.jobs[0] && there.jobs[3] == graph.jobs[3])

@@ -100,7 +100,7 @@ import Testing
     #expect(try parse("run --on-failure stop-now -k").settings.onFailure == .keepGoing)
     #expect(try parse("run -k --on-failure stop-now").settings.onFailure == .stopNow)
     #expect(try parse("run").settings.engine == nil)
-    #expect(try parse("resume --on slurm").settings.engine == .slurm)
+    #expect(try parse("resume --on slurm").settings.engine == .cluster)
   }
 
   @Test func whatIsNotSaidIsAsUsual() throws {

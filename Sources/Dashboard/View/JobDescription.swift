@@ -125,7 +125,7 @@ struct JobDescription {
     if job.retry.max > 0 { terms.append("up to \(Format.tries(job.retry.max + 1))") }
     if job.allowFailure { terms.append("may fail") }
     if let pid = record.attempt?.pid, record.state.isActive { terms.append("pid \(pid)") }
-    if let cluster = job.cluster { lines += titled("slurm", Self.words(cluster, record.place), width) }
+    if let cluster = job.cluster { lines += titled(ClusterRequest.word, Self.words(cluster, record.place), width) }
     if !terms.isEmpty { lines += titled("with", terms.joined(separator: ", "), width) }
     if let reason = record.reason { lines += titled("because", reason, width) }
     if let earlier = record.restored {

@@ -81,16 +81,16 @@ package struct NodeAllocator {
   package static func fault(_ need: Request, in nodes: [Node]) -> JobFailure? {
     guard node(for: need, in: nodes) == nil else { return nil }
     let limits: [(String, Int, Int, String)] = [
-      ("slurm.cpus", need.cpus, nodes.map(\.cpus).max() ?? 0, "CPUs"),
-      ("slurm.memory", need.memory, nodes.map { $0.memory ?? .max }.max() ?? 0, "MiB"),
-      ("slurm.gpus", need.gpus, nodes.map(\.gpus).max() ?? 0, "GPUs"),
+      ("cpus", need.cpus, nodes.map(\.cpus).max() ?? 0, "CPUs"),
+      ("memory", need.memory, nodes.map { $0.memory ?? .max }.max() ?? 0, "MiB"),
+      ("gpus", need.gpus, nodes.map(\.gpus).max() ?? 0, "GPUs"),
     ]
     guard let (key, asked, most, unit) = limits.first(where: { $0.1 > $0.2 }) else {
       return JobFailure(.launch, "no node of the allocation has the CPUs, the memory and the GPUs together")
     }
     return JobFailure(
       .launch,
-      "\(key): \(asked) is too much: a node of the allocation has at most \(most) \(unit): "
+      "\(ClusterRequest.word).\(key): \(asked) is too much: a node of the allocation has at most \(most) \(unit): "
         + "ask for less, or for a larger allocation")
   }
 

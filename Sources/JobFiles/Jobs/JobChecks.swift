@@ -65,7 +65,7 @@ struct JobChecks {
 
   /// Reports keys that steps of an allocation can't have, once at each place: many jobs share the defaults.
   func steps() {
-    for places in Set(drafts.map(\.policy.termPlaces)) { Self.step(places, faults) }
+    for places in Set(drafts.map(\.policy.resourcePlaces)) { Self.step(places, faults) }
   }
 
   /// Reports keys that a step of an allocation can't have.

@@ -28,7 +28,7 @@ struct JobFileDecoder {
     var settings = FileSettings(graph: JobGraph(name: standardName))
     settings.policy.environment = parts.dotenv
     JobFileKeys.file.read(file, into: &settings, values)
-    if settings.graph.allocation != nil { JobChecks.step(settings.slurmPlaces, faults) }
+    if settings.graph.allocation != nil { JobChecks.step(settings.resourcePlaces, faults) }
     let defaults = self.defaults(value("defaults"), value("shell"), over: settings.policy)
 
     guard file["jobs"] != nil else {

@@ -44,8 +44,8 @@ struct JobPolicy {
   var stall = DownloadWork.standardStall
   var engine: Engine?
   var clusterRequest = ClusterRequest()
-  /// The places of the keys of `slurm`.
-  var termPlaces: [String: Place] = [:]
+  /// The places of the requested cluster resources.
+  var resourcePlaces: [String: Place] = [:]
   /// A job's value of `service`, unless that is false.
   var service: YAMLNode?
 }
@@ -63,8 +63,8 @@ struct FileSettings {
   var graph: JobGraph
   /// The settings of all jobs, before the defaults and the jobs are read.
   var policy = JobPolicy()
-  /// The places of the keys of `slurm`.
-  var slurmPlaces: [String: Place] = [:]
+  /// The places of the requested cluster resources.
+  var resourcePlaces: [String: Place] = [:]
   /// The sizes of the pools; nil for one with a fault.
   var pools: [String: Int?] = [:]
 }
@@ -97,7 +97,7 @@ extension JobPolicy {
       faults.add(entry.place, "a terminal has one stream, so 'stderr' can't be apart: delete it, or 'tty'")
     }
     if service != nil { checkService(entries, faults) }
-    if entries["on"] != nil, engine == .slurm { checkCluster(entries, faults) }
+    if entries["on"] != nil, engine == .cluster { checkCluster(entries, faults) }
   }
 
   /// Reports the job's own settings that a service can't have.

@@ -91,7 +91,7 @@ struct JobReader {
       faults.add(entry.place, "'stall' is for transfers; this is \(Self.article(first.key)): \(advice)")
     }
     // The job would be executed here despite its `on`; its own 'tty' has been checked.
-    if first.key == "run", let entry = job["on"], draft.policy.engine == .slurm, draft.policy.service == nil,
+    if first.key == "run", let entry = job["on"], draft.policy.engine == .cluster, draft.policy.service == nil,
       job["tty"] == nil, draft.policy.hasTerminal == true
     {
       faults.add(

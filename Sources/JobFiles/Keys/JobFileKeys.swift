@@ -56,7 +56,7 @@ enum JobFileKeys {
       KnownKey("on", .engine, into: \.policy.engine, "what executes the run jobs; local by default"),
       KnownKey("slurm", .object { fileSlurm.form }, "the resources that cluster jobs request from Slurm") {
         entry, _, values, settings in
-        settings.slurmPlaces = fileSlurm.read(entry.value, into: &settings, values)?.places ?? [:]
+        settings.resourcePlaces = fileSlurm.read(entry.value, into: &settings, values)?.places ?? [:]
       },
       KnownKey("defaults", .object { defaults.form }, "settings of every job of this file that has none of its own"),
       KnownKey("jobs", .map(of: .either([.object { job.form }, .string])), "the jobs by their names"),

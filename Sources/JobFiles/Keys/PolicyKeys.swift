@@ -47,7 +47,7 @@ extension JobFileKeys {
     KnownKey("slurm", .object { slurm.form }, "the resources that it requests from Slurm, if a cluster executes it") {
       entry, _, values, policy in
       let entries = slurm.read(entry.value, into: &policy.clusterRequest, values)
-      policy.termPlaces.merge(entries?.places ?? [:]) { $1 }
+      policy.resourcePlaces.merge(entries?.places ?? [:]) { $1 }
     },
   ]
 

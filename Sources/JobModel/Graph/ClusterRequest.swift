@@ -2,12 +2,15 @@
 package enum Engine: String, Sendable, CaseIterable {
   /// This machine.
   case local
-  /// A cluster, by its scheduler Slurm.
-  case slurm
+  /// A cluster, by its scheduler.
+  case cluster = "slurm"
 }
 
 /// The resources that a job requests from the cluster's scheduler; nil requests nothing.
 package struct ClusterRequest: Sendable, Equatable {
+  /// What job files, events and screens call it.
+  package static let word = Engine.cluster.rawValue
+
   /// The name that the cluster's own tools show; nil for the job's.
   package var name: String?
   /// Of each node.

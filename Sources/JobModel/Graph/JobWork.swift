@@ -81,7 +81,7 @@ package struct ShellWork: Sendable, Equatable {
   package var clusterRequest = ClusterRequest()
 
   /// The cluster resources of the program; nil on this machine.
-  package var cluster: ClusterRequest? { engine == .slurm ? clusterRequest : nil }
+  package var cluster: ClusterRequest? { engine == .cluster ? clusterRequest : nil }
 
   package static let standardShell = ["/bin/sh", "-e", "-c"]
 
@@ -100,7 +100,7 @@ package struct ShellWork: Sendable, Equatable {
     self.stderr = stderr
     self.silence = silence
     self.service = service
-    if let cluster { (engine, clusterRequest) = (.slurm, cluster) }
+    if let cluster { (engine, clusterRequest) = (.cluster, cluster) }
   }
 
   /// The command as text.

@@ -26,7 +26,7 @@ package struct JobSummary {
   package func notes(_ job: Job, namesNeeds: Bool = true, asks: Bool = false) -> String {
     var parts: [String] = []
     if asks { parts.append("asks for approval") }
-    if job.cluster != nil { parts.append("on slurm") }
+    if job.cluster != nil { parts.append("on \(ClusterRequest.word)") }
     if let end = job.finally { parts.append(end == .always ? "finally" : "finally, when \(end.rawValue)") }
     if namesNeeds, !job.needs.isEmpty {
       parts.append("needs \(names(of: job.needs).joined(most: Self.named))")
