@@ -15,6 +15,8 @@ struct CommandContext {
   var output: Output
   var errors: Output
   var parts = ProgramParts()
+  /// Ensures that no job outlives this program, and that its terminal is restored; called before anything starts.
+  var supervise: @MainActor () -> Void = {}
   /// Ends the process at once; see `RunSession`.
   var abandon: @Sendable (ProgramEnd) -> Void = { $0.performAtOnce() }
   var end: @MainActor (ProgramEnd) -> Void

@@ -23,6 +23,7 @@ struct Program {
 
   private func perform(_ invocation: Invocation) throws {
     if invocation.command.startsJobs { try StartCheck.currentFolder(environment) }
+    if invocation.isSupervised { context.supervise() }
     let records = RecordCommands(context: context, invocation: invocation)
     let planner = RunPlanner(context: context, invocation: invocation)
     switch invocation.command {

@@ -22,11 +22,10 @@ if let shortage = StartCheck.shortage() {
   Foundation.exit(ExitStatus.usage)
 }
 
-// Before the rest, so that a signal from here on ends the jobs too.
-ProcessSupervisor.shared.start(atEnd: CrashedTerminal.restorer())
-
 let context = CommandContext(
   environment: environment, output: .standardOutput, errors: .standardError,
+  // It forks, while there is one thread.
+  supervise: { ProcessSupervisor.shared.start(atEnd: CrashedTerminal.restorer()) },
   abandon: { end in
     ProcessSupervisor.shared.endAll()
     end.performAtOnce()

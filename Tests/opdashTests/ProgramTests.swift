@@ -19,6 +19,15 @@ import Testing
     #expect(world.statuses == [0])
   }
 
+  @Test(arguments: [
+    ("run a.yml", 1), ("get http://h/f", 1), ("resume", 1), ("replay last", 1), ("run -n a.yml", 0), ("check a.yml", 0),
+    ("list", 0), ("--version", 0), ("help run", 0), ("demo", 0), ("run --slot 3", 0),
+  ])
+  func aGuardianIsStartedForWhatExecutesJobsOrShowsThem(_ line: String, _ count: Int) {
+    world.perform(line)
+    #expect(world.supervisions == count)
+  }
+
   @Test func badUsageIsOneLineOnStandardErrorAndStatusTwo() {
     world.perform("run a.yml --slot 3")
     #expect(world.errors.text == "opdash: unknown option '--slot': did you mean '--slots'? See opdash run --help\n")

@@ -20,6 +20,8 @@ final class ProgramWorld {
   var session: RunSession?
   var isStarted = false
   var cleanUps = 0
+  /// How often a guardian was asked for.
+  var supervisions = 0
   var loaded: Result<JobGraph, Faults> = .success(
     JobGraph(name: "g", jobs: [Job(name: "job0", work: .simulate(SimulatedWork()))]))
   /// The text of the job file; nil for `loaded`.
@@ -76,6 +78,7 @@ final class ProgramWorld {
       watchSignals: { session in self.session = session })
     let context = CommandContext(
       environment: environment, output: Output(output.descriptor), errors: Output(errors.descriptor), parts: parts,
+      supervise: { [weak self] in self?.supervisions += 1 },
       end: { [weak self] in self?.statuses.append($0.status) })
     Program(context: context).perform(line.split(separator: " ").map(String.init))
   }

@@ -42,6 +42,12 @@ struct Invocation: Equatable {
     }
   }
 
+  /// Whether the command executes jobs, or takes the terminal: others are spared the start of a guardian.
+  var isSupervised: Bool {
+    if case .replay = command { return true }
+    return command.startsJobs && !isDryRun
+  }
+
   var command: Command
   /// Whether the jobs of `run` are named without the command.
   var isBare = false
