@@ -102,6 +102,7 @@ struct JobFileDecoder {
     var drafts: [JobDraft] = []
     var places: [String: Place] = [:]
     drafts.reserveCapacity(entries.count)
+    places.reserveCapacity(entries.count)
     for entry in entries {
       if faults.isCut { return nil }
       let found = reader.read(entry, isFinal: false)

@@ -8,6 +8,7 @@ enum JobName {
   ///
   /// A name must be unambiguous on command lines, in output lines and before `[instance]`.
   static func fault(in name: String) -> String? {
+    if isPlain(name) { return nil }
     if name.isEmpty { return "is empty: give it one" }
     if name.unicodeScalars.count > limit { return "is longer than \(limit) characters: shorten it" }
     if let scalar = name.unicodeScalars.first(where: \.isUnprintable) {
@@ -25,5 +26,19 @@ enum JobName {
     }
     if name.contains("${") { return "holds '${': variables are not put into names, so write it out" }
     return nil
+  }
+
+  /// Whether a name is made of letters, digits and a few signs of ASCII, as nearly all are.
+  private static func isPlain(_ name: String) -> Bool {
+    let text = name.utf8
+    return 1...limit ~= text.count && text.first != UInt8(ascii: "-")
+      && text.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "-")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      }
   }
 }
