@@ -405,6 +405,18 @@ struct RepeatsTests {
     #expect(echo.isOver)
   }
 
+  @Test func aServiceThatChangesAnInputInFiveAttemptsIsLeftAlone() {
+    var echo = InputEcho(isService: true)
+    // A person works at one file, at about the same pace.
+    for offset in [30, 31, 29, 30, 31, 30] { echo.note(change("a", mayBeOwn: true), at: .seconds(offset)) }
+    #expect(!echo.isOver)
+    for round in 1...5 {
+      #expect(!echo.isOver)
+      echo.note(change("a", mayBeOwn: true), at: .milliseconds(1000 + 40 * round))
+    }
+    #expect(echo.isOver)
+  }
+
   private func change(_ path: String, mayBeOwn: Bool? = false) -> InputChange {
     InputChange(path: path, mayBeOwn: mayBeOwn)
   }

@@ -95,6 +95,21 @@ struct WatchedInputsTests {
     #expect(stays { (3...4).contains(text("log").count / 2) })
   }
 
+  @Test func aServiceThatChangesItsOwnInputsIsWatchedNoLonger() throws {
+    try write("in", "1")
+    let queue = try start([
+      job("self", "echo x >> log; date +%s%N > in; exec sleep 600", inputs: ["in"], service: Service())
+    ])
+    defer { end(queue) }
+    #expect(
+      eventually {
+        let log = queue.run[JobID(0)].log
+        return (0..<log.count).contains { log[$0].line.text.contains("in has changed in five attempts in a row") }
+      })
+    let count = text("log").count
+    #expect(stays { text("log").count == count })
+  }
+
   @Test func aChangeRightAfterTheEndIsNotTheJobsOwn() throws {
     try write("in", "1")
     let queue = try start([job("a", "cat in", inputs: ["in"])])

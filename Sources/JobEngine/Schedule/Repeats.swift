@@ -182,14 +182,16 @@ extension Scheduler {
   /// Notes a change of an input; whether the job is left alone because its own attempts make the change.
   private mutating func isEcho(_ id: JobID, _ change: InputChange) -> Bool {
     guard let attempt = run.jobs[id.index].attempt else { return false }
-    var echo = nodes[id.index].echo ?? InputEcho()
+    let isService = graph[id].service != nil
+    var echo = nodes[id.index].echo ?? InputEcho(isService: isService)
     defer { nodes[id.index].echo = echo }
     if echo.isOver { return true }
     echo.note(change, at: journal.now - attempt.startedAt)
     guard echo.isOver else { return false }
+    let (count, place) = isService ? ("five", "watch.ignore") : ("three", "creates, or in watch.ignore")
     let text =
-      "\(change.path) has changed in three attempts in a row, each time as long after the start: this job seems to write it "
-      + "and reads it. Its inputs are watched no longer; name the file in creates, or in watch.ignore"
+      "\(change.path) has changed in \(count) attempts in a row, each time as long after the start: this job seems to write it "
+      + "and reads it. Its inputs are watched no longer; name the file in \(place)"
     journal.state(.jobLog(id, attempt: attempt.number, LogLine(.note, text)))
     return true
   }
@@ -213,20 +215,24 @@ extension Scheduler {
 /// Changes of one input that come again and again at the same time after the start of an attempt of the job that reads
 /// it.
 struct InputEcho: Equatable {
-  /// The attempts in a row after which the job is taken for the one that writes the file.
-  private static let limit = 3
-
+  private let isService: Bool
   private var path = ""
   private var offset: Duration = .zero
   private var count = 0
 
-  var isOver: Bool { count >= Self.limit }
+  init(isService: Bool = false) { self.isService = isService }
+
+  /// Whether there were so many attempts in a row that the job is taken for the one that writes the file.
+  ///
+  /// Of a service it takes more: it runs whenever a person saves a file.
+  var isOver: Bool { count >= (isService ? 5 : 3) }
 
   /// Notes a change seen at `offset` from the start of the newest attempt.
   mutating func note(_ change: InputChange, at offset: Duration) {
     guard let mayBeOwn = change.mayBeOwn else { return }
     let difference = max(offset, self.offset) - min(offset, self.offset)
-    let isSame = count > 0 && change.path == path && difference <= max(.milliseconds(200), offset / 10)
+    let tolerance = isService ? .milliseconds(200) : max(.milliseconds(200), offset / 10)
+    let isSame = count > 0 && change.path == path && difference <= tolerance
     count = !mayBeOwn ? 0 : isSame ? count + 1 : 1
     (path, self.offset) = (change.path, offset)
   }

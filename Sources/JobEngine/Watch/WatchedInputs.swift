@@ -40,7 +40,9 @@ extension JobQueue {
       func systemTime(of time: Duration) -> Duration { systemNow - (now - time) }
       if record.job.service != nil {
         // Its inputs have no stated hash: changes from before its start do not count.
-        if change.time > systemTime(of: attempt.startedAt) { new[id] = InputChange(path: change.path) }
+        if change.time > systemTime(of: attempt.startedAt) {
+          new[id] = InputChange(path: change.path, mayBeOwn: true)
+        }
       } else if change.hash == nil || change.hash != record.inputsHash {
         let end = attempt.endedAt ?? now
         let times = systemTime(of: attempt.startedAt) - Self.tick...systemTime(of: end) + Self.tick
