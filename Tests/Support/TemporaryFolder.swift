@@ -29,7 +29,7 @@ package final class TemporaryFolder: Sendable {
 
   /// The names in it, sorted, or in one of its folders.
   package func names(in folder: String = "") -> [String] {
-    let path = folder.isEmpty ? url.path() : url.appending(path: folder).path()
-    return ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+    let place = folder.isEmpty ? url : url.appending(path: folder)
+    return ((try? FileManager.default.contentsOfDirectory(atPath: place.path(percentEncoded: false))) ?? []).sorted()
   }
 }
