@@ -37,9 +37,10 @@ package struct KeyMap: Sendable {
 
   /// The bindings of a section in the order in which the help page names the commands.
   func bindings(in section: Command.Section) -> [Binding] {
-    let order = HelpPage.groups.first { $0.section == section }?.lines.flatMap(\.commands) ?? []
+    let order = HelpPage.groups.flatMap(\.lines).flatMap(\.commands)
     let named = order.compactMap { command in bindings.first { $0.command == command } }
-    return named + bindings.filter { $0.command.section == section && !order.contains($0.command) }
+    let others = bindings.filter { !order.contains($0.command) }
+    return (named + others).filter { $0.command.section == section }
   }
 
   func command(for key: Key) -> Command? { commands[key] }
