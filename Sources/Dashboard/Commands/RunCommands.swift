@@ -59,7 +59,7 @@ extension Command {
     "more-pool", ")", "one unit more of its pool", by: 1, isEnabled: { _ in true })
 
   static let fewerPool = resizing(
-    "fewer-pool", "(", "one unit fewer of its pool", by: -1,
+    "fewer-pool", "(", "one unit less of its pool", by: -1,
     isEnabled: { model in model.pool.map { model.live.pools[$0, default: 0] > 1 } == true })
 
   /// Asks about the live run, whatever is shown.
