@@ -4,6 +4,8 @@ final class SourceText {
   let bytes: [UInt8]
 
   static let limit = 64 << 20
+  /// The bytes of a line that `line` and excerpts show.
+  static let lineLimit = 4096
 
   /// Throws the first fault of the encoding.
   init(_ bytes: [UInt8], file: String) throws(JobFileFaults) {
@@ -114,17 +116,17 @@ final class SourceText {
 
   // MARK: Lines
 
-  /// The text of a line without its line break, which is cut after 4,096 bytes; nil after the last line.
+  /// The text of a line without its line break, which is cut after `lineLimit` bytes; nil after the last line.
   func line(_ number: Int) -> String? {
     guard (1...lineStarts.count).contains(number) else { return nil }
     let start = lineStarts[number - 1]
-    return text(from: start, to: min(endOfLine(number), start + 4096))
+    return text(from: start, to: min(endOfLine(number), start + Self.lineLimit))
   }
 
   /// The text between a place and the end of its line.
   func rest(from place: Place) -> String {
     guard let start = offset(of: place) else { return "" }
-    return text(from: start, to: min(endOfLine(place.line), start + 4096))
+    return text(from: start, to: min(endOfLine(place.line), start + Self.lineLimit))
   }
 
   /// The place of the `#` of a comment that follows a place on its line, after blanks; nil without one.
@@ -139,7 +141,7 @@ final class SourceText {
   func excerpt(at place: Place) -> SourceExcerpt? {
     guard let offset = offset(of: place) else { return nil }
     let start = lineStarts[place.line - 1]
-    let (before, after) = (text(from: max(start, offset - 4096), to: offset), rest(from: place))
+    let (before, after) = (text(from: max(start, offset - Self.lineLimit), to: offset), rest(from: place))
     guard !(before + after).allSatisfy(\.isWhitespace) || before.contains("\t") || after.contains("\t") else {
       return nil
     }

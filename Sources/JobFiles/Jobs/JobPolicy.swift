@@ -222,7 +222,7 @@ extension ValueKind<String> {
 }
 
 extension ValueKind<Int32> {
-  private static let signals: [(name: String, number: Int32)] = [
+  static let signals: [(name: String, number: Int32)] = [
     ("TERM", SIGTERM), ("INT", SIGINT), ("HUP", SIGHUP), ("QUIT", SIGQUIT), ("KILL", SIGKILL), ("USR1", SIGUSR1),
     ("USR2", SIGUSR2), ("ABRT", SIGABRT), ("ALRM", SIGALRM),
   ]

@@ -23,6 +23,15 @@ struct YAMLNode: Sendable {
     return ["", "~", "null", "Null", "NULL"].contains(text)
   }
 
+  /// The texts of all scalars in it, without keys.
+  var texts: [String] {
+    switch content {
+    case .scalar(let text, _): [text]
+    case .list(let items): items.flatMap(\.texts)
+    case .map(let entries): entries.flatMap(\.value.texts)
+    }
+  }
+
   /// Follows "this is" in a message.
   var words: String {
     switch content {
