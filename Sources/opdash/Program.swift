@@ -35,6 +35,7 @@ struct Program {
     case .check(let file): check(file, invocation)
     case .graph(let words, let format): try printGraph(words, format, invocation)
     case .initialize(let file): try initialize(file)
+    case .importing(let format, let file): try printImport(format, file)
     case .schema: print(JobFileSchema.json())
     case .keys: try printKeys(invocation.settings)
     case .run(let words):
@@ -125,6 +126,15 @@ struct Program {
     let text = format.text(
       of: try choice.selection(in: graph).masked, isASCII: environment.traits(invocation.settings).isASCII,
       width: environment.outputIsTerminal ? context.output.columns : nil)
+    context.output.write(MessageText.page(text))
+    context.exit(ExitStatus.success)
+  }
+
+  /// Prints a job file that does the same as a file of another tool.
+  private func printImport(_ format: ImportFormat, _ file: String) throws {
+    let text = try format.jobFile(
+      path: file, environment: environment.variables, currentDirectory: environment.currentDirectory
+    ) { warning in context.print([warning], on: context.errors) }
     context.output.write(MessageText.page(text))
     context.exit(ExitStatus.success)
   }

@@ -184,8 +184,8 @@ struct CommandTests {
     let files = try FileManager.default.subpathsOfDirectory(atPath: prefix)
       .filter { FileManager.default.contents(atPath: "\(prefix)/\($0)") != nil }.sorted()
     let pages = [
-      "check", "completion", "demo", "diff", "each", "events", "get", "graph", "help", "history", "init", "jobs",
-      "keys", "list", "logs", "replay", "report", "resume", "run", "schema", "settings", "watch",
+      "check", "completion", "demo", "diff", "each", "events", "get", "graph", "help", "history", "import", "init",
+      "jobs", "keys", "list", "logs", "replay", "report", "resume", "run", "schema", "settings", "watch",
     ]
     #expect(
       files == [

@@ -92,6 +92,7 @@ struct CompletionTests {
     #expect(texts("demo", "d") == ["diamond"])
     #expect(texts("each", "") == [] && answer(["each", "gzip {}", ""]) == .files([]))
     #expect(answer(["each", "-n", ""]) == .candidates([]) && answer(["each", "-nd", "x", "y", ""]) == .files([]))
+    #expect(texts("import", "") == ["ninja", "procfile", "compose"] && answer(["import", "ninja", ""]) == .files([]))
     #expect(texts("completion", "") == ["bash", "zsh", "fish"])
     #expect(texts("help", "") == CommandName.allCases.map(\.rawValue) + ["jobs", "events", "settings"])
     #expect(texts("get", "") == [] && texts("keys", "") == [] && texts("schema", "") == [])

@@ -138,6 +138,21 @@ import Testing
     #expect(world.statuses == [0, 0, 2, 2])
   }
 
+  @Test func anImportIsPrintedAndWhatItLeavesOutIsSaid() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.file("pc.yaml").path
+    try Data("processes:\n  a: { command: echo $HOME, namespace: n }\n".utf8).write(to: folder.file("pc.yaml"))
+    world.perform("import compose \(file)")
+    #expect(world.statuses == [0])
+    #expect(world.output.text.contains("\n  a:\n    # 'namespace' has no equal"))
+    #expect(world.output.text.hasSuffix("\n    run: echo ${env.HOME:-}\n"))
+    #expect(world.errors.text.hasPrefix("\(file):2:29: warning: 'namespace' has no equal in a job file: "))
+    try Data("processes: { a: {} }\n".utf8).write(to: folder.file("pc.yaml"))
+    world.perform("import compose \(file)")
+    #expect(world.statuses == [0, 2])
+    #expect(world.errors.text.contains("pc.yaml:1:14: process 'a' has no command: write 'command: …'\n"))
+  }
+
   @Test func theSchemaIsPrintedAsJSON() throws {
     world.perform("schema")
     let schema = try JSONSerialization.jsonObject(with: Data(world.output.text.utf8)) as? [String: Any]

@@ -1,3 +1,4 @@
+import JobFiles
 import JobModel
 import Session
 
@@ -178,6 +179,17 @@ struct CommandLineParser {
     case .logs: return .logs(Array(operands), follows: values.follows)
     case .keys: return .keys
     case .initialize: return .initialize(file: operands.first ?? JobFileSearch.names[0])
+    case .importing:
+      let list = ImportFormat.allCases.map(\.rawValue).joined(last: "or")
+      guard let word = operands.first else { throw UsageError("opdash import needs a format, \(list), and a file") }
+      guard let format = ImportFormat(rawValue: word) else {
+        let near = NearestName.of(word, in: ImportFormat.allCases.map(\.rawValue))
+        throw UsageError("opdash import takes \(list); this is '\(word)'" + hint(near))
+      }
+      guard let file = operands.dropFirst().first else {
+        throw UsageError("opdash import \(word) needs a file; - is standard input")
+      }
+      return .importing(format, file: file)
     case .schema: return .schema
     case .help:
       guard let word = operands.first else { return values.wantsManual ? .manual(nil) : .help(nil) }

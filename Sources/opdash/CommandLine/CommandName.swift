@@ -8,6 +8,7 @@ enum CommandName: String, CaseIterable {
   case check
   case graph
   case initialize = "init"
+  case importing = "import"
   case schema
   case resume
   case history
@@ -24,6 +25,7 @@ enum CommandName: String, CaseIterable {
   enum Operands: String {
     case none = ""
     case file = "[FILE]"
+    case foreignFile = "ninja|procfile|compose FILE"
     case fileAndJobs = "[FILE] [JOB...]"
     case urls = "URL..."
     case commandLine = "'CMD {}' [ARG...]"
@@ -40,7 +42,7 @@ enum CommandName: String, CaseIterable {
       switch self {
       case .none: 0
       case .file, .run, .runOrFile, .scenario, .topic, .shell: 1
-      case .twoRuns, .runAndJob: 2
+      case .foreignFile, .twoRuns, .runAndJob: 2
       case .fileAndJobs, .urls, .commandLine: .max
       }
     }
@@ -185,6 +187,21 @@ enum CommandName: String, CaseIterable {
         as it is.
         """,
         [("opdash init", "then opdash runs its jobs: opdash run")])
+    case .importing:
+      Row(
+        .foreignFile, "print a job file that does the same as another tool's file",
+        """
+        Prints a job file that does the same as a build.ninja, a Procfile (foreman, honcho, overmind) or a file of
+        process-compose; - is standard input. Keep it in the folder of that file: its relative paths are the same.
+
+        Features that a job file can't express are reported on standard error as FILE:LINE:COLUMN: warning: message, and
+        in comments of the job file. A file with faults prints nothing, and the exit status is 2.
+        """,
+        [
+          ("opdash import ninja build.ninja", "> opdash.yml keeps it; also what CMake writes"),
+          ("opdash import procfile Procfile", "each process as a service"),
+          ("opdash import compose process-compose.yaml", "with probes, restarts and needs"),
+        ])
     case .schema:
       Row(
         .none, "print the JSON Schema of job files, for editors",

@@ -15,6 +15,7 @@ struct Invocation: Equatable {
     /// A file, jobs of it, or both, as for `run`.
     case graph([String], GraphFormat)
     case initialize(file: String)
+    case importing(ImportFormat, file: String)
     case schema
     /// The run's name, or nil for the last unfinished one.
     case resume(run: String?, onlyFailed: Bool)

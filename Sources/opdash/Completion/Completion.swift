@@ -1,3 +1,4 @@
+import JobFiles
 import JobModel
 import Screen
 import Session
@@ -97,6 +98,9 @@ struct Completion {
       let answer = fitting(runs(command == .resume) + [Candidate(text: "last", summary: "the newest run")], current)
       return answer == .candidates([]) && operands == .runOrFile ? .files([]) : answer
     case .file: return .files(JobFileSearch.extensions)
+    case .foreignFile:
+      return before.isEmpty
+        ? fitting(ImportFormat.allCases.map { Candidate(text: $0.rawValue) }, current) : .files([])
     case .scenario: return fitting(scenarios, current)
     case .topic:
       return fitting(HelpTopic.allCases.map { Candidate(text: $0.word, summary: $0.page.summary) }, current)

@@ -60,7 +60,7 @@ extension HelpText {
     ([.resume], "resume an unfinished run; finished work is kept"),
     ([.history, .replay], "list past runs and usual times; play a run again"),
     ([.report, .diff, .logs], "say where a run spent its time; compare two; print output"),
-    ([.initialize, .demo], "write a job file to begin with; list or play scenarios"),
+    ([.initialize, .importing, .demo], "write a job file; make one of another tool's; scenarios"),
     ([.keys, .help], "print the keys; explain a command, files, settings"),
     ([.completion, .schema], "complete commands in a shell, job files in an editor"),
   ]
