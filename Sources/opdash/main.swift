@@ -24,7 +24,7 @@ if let shortage = StartCheck.shortage() {
 
 let context = CommandContext(
   environment: environment, output: .standardOutput, errors: .standardError,
-  // It forks, while there is one thread.
+  // The guardian is forked while there is one thread.
   supervise: { ProcessSupervisor.shared.start(atEnd: CrashedTerminal.restorer()) },
   abandon: { end in
     ProcessSupervisor.shared.endAll()

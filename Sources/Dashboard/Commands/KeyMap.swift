@@ -35,7 +35,7 @@ package struct KeyMap: Sendable {
       ].merging(bindings.map { ($0.command.name, $0.keys) }) { replay, _ in replay })
   }
 
-  /// The bindings of a section in the order in which the help page names the commands.
+  /// The bindings of a section, in the order of the help page.
   func bindings(in section: Command.Section) -> [Binding] {
     let order = HelpPage.groups.flatMap(\.lines).flatMap(\.commands)
     let named = order.compactMap { command in bindings.first { $0.command == command } }

@@ -8,7 +8,7 @@ package enum Engine: String, Sendable, CaseIterable {
 
 /// The resources that a job requests from the cluster's scheduler; nil requests nothing.
 package struct ClusterRequest: Sendable, Equatable {
-  /// What job files, events and screens call it.
+  /// The name in job files, events and screens.
   package static let word = Engine.cluster.rawValue
 
   /// The name that the cluster's own tools show; nil for the job's.

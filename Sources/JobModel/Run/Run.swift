@@ -59,7 +59,7 @@ package struct Run: Sendable, Equatable {
     private var classes = [Int](repeating: 0, count: StateClass.allCases.count)
     /// The part of `cancelled` that the program itself cancelled.
     package private(set) var cancelledByProgram = 0
-    /// The jobs that a person starts, and nobody has.
+    /// The jobs with `start: manual` that no person has started.
     package private(set) var notStarted = 0
     /// Attempts in progress, paused or not.
     package private(set) var active = 0
