@@ -66,6 +66,7 @@ let package = Package(
     module("JobEngine", ["Basics", "Checksums", "JobModel", "Operations", "Processes", "Transfers"]),
     module("JobCluster", ["Basics", "JobEngine", "JobModel", "Operations", "Processes", "Slurm"]),
     module("JobFiles", ["Basics", "JobModel", "Screen", "CYAML"]),
+    module("Remote", ["Basics", "JobModel"]),
     module("Reports", ["Basics", "JobModel", "Screen"]),
     module("RunStore", ["Basics", "Checksums", "JobModel", "CProcess", "CSQLite", "CZlib"]),
 
@@ -92,7 +93,7 @@ let package = Package(
       name: "opdash",
       dependencies: [
         "CVersion", "Checksums", "Dashboard", "DemoServer", "JobCluster", "JobEngine", "JobFiles", "JobModel",
-        "Operations", "Processes", "Reports", "RunStore", "Scenarios", "Screen", "Session", "Transfers",
+        "Operations", "Processes", "Remote", "Reports", "RunStore", "Scenarios", "Screen", "Session", "Transfers",
       ],
       swiftSettings: settings,
       // An object file of Demo/locales in place of ICU's data, which are half of a program with the Swift runtime in it.
@@ -145,6 +146,7 @@ let package = Package(
       exclude: ["Recordings"]),
     tests("JobCluster", ["Support", "JobEngine", "JobModel", "Operations", "Processes", "Slurm"]),
     tests("JobFiles", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
+    tests("Remote", ["Basics", "JobModel", "Support"]),
     tests("Reports", ["CZlib", "Support", "JobFiles", "JobModel", "Operations", "Screen"], exclude: ["Goldens"]),
     tests("RunStore", ["Support", "Basics", "CSQLite", "JobModel", "store-probe"]),
     // A program for the store's tests to kill.
@@ -163,7 +165,8 @@ let package = Package(
     tests(
       "opdash",
       [
-        "Support", "Dashboard", "JobFiles", "JobModel", "Operations", "Reports", "RunStore", "Screen", "Session",
+        "Support", "Dashboard", "JobFiles", "JobModel", "Operations", "Remote", "Reports", "RunStore", "Screen",
+        "Session",
       ]),
     // The built program in a real terminal, from the outside. It does not depend on opdash and dashboard-probe, which every
     // build of the tests makes: the longest compilation would wait for theirs.

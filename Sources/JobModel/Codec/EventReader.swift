@@ -15,6 +15,12 @@ package struct EventReader: Sendable {
 
   package init() {}
 
+  /// Goes on after `run`, whose jobs it has read.
+  mutating func follow(_ run: Run) {
+    (nextSeq, time) = (run.nextSeq, run.time)
+    awaited = run.jobs.lazy.flatMap(\.job.needs).reduce(run.start?.jobs ?? 0) { max($0, $1.job.index + 1) }
+  }
+
   /// Whether jobs are missing that the run declares or that others need; the events that wait for them belong to no run yet.
   package var isHolding: Bool { !held.isEmpty }
 
@@ -35,6 +41,9 @@ package struct EventReader: Sendable {
       throw EventFault(line: line, message: error.message)
     }
   }
+
+  /// The events of a line whose fields are known.
+  package mutating func read(_ fields: JSONFields) throws(JSONFault) -> [JobEvent] { give(try event(fields)) }
 
   private mutating func give(_ event: JobEvent) -> [JobEvent] {
     if held.isEmpty, names.count >= awaited { return [event] }
@@ -70,7 +79,9 @@ package struct EventReader: Sendable {
       let start = try RunStart(fields)
       awaited = start.jobs
       return .runStarted(start)
-    case .jobAdded: return try added(fields)
+    case .jobAdded:
+      let (id, job) = try added(fields)
+      return .jobAdded(id, job)
     case .jobState:
       let id = try job(fields)
       let state = try state(fields)
@@ -105,7 +116,8 @@ package struct EventReader: Sendable {
     }
   }
 
-  private mutating func added(_ fields: JSONFields) throws(JSONFault) -> JobFact {
+  /// The job that comes next, and its number.
+  mutating func added(_ fields: JSONFields) throws(JSONFault) -> (JobID, Job) {
     let id = JobID(names.count)
     let name = try fields.text("job")
     if let number = try fields.count(ifAny: "id"), number != id.index {
@@ -128,7 +140,7 @@ package struct EventReader: Sendable {
       job.parent = parent
     }
     awaited = max(awaited, last + 1)
-    return .jobAdded(id, job)
+    return (id, job)
   }
 
   private func job(_ fields: JSONFields) throws(JSONFault) -> JobID { try reference(fields, "job", "id") }
@@ -153,7 +165,8 @@ package struct EventReader: Sendable {
     return id
   }
 
-  private func state(_ fields: JSONFields) throws(JSONFault) -> JobState {
+  /// A state; with `mayBeLater`, of a job that may have been skipped because of one that is not read yet.
+  func state(_ fields: JSONFields, mayBeLater: Bool = false) throws(JSONFault) -> JobState {
     let word = try fields.text("state")
     switch word {
     case "waiting": return .waiting
@@ -178,7 +191,8 @@ package struct EventReader: Sendable {
     case "cancelled": return .cancelled(by: try fields.word("by"))
     case "skipped":
       switch try fields.text(ifAny: "for") {
-      case nil: return .skipped(because: .job(try reference(fields, "because", "because_id")))
+      case nil:
+        return .skipped(because: .job(try reference(fields, "because", "because_id", mayBeLater: mayBeLater)))
       case "condition": return .skipped(because: .condition)
       case "outcome": return .skipped(because: .outcome)
       case "unneeded": return .skipped(because: .unneeded)

@@ -5,7 +5,7 @@ import Basics
 /// The order of the fields is fixed; optional fields without a value are left out. `EventReader` reads equal events back,
 /// but for the secrets that `Job.stated` leaves out.
 package struct EventWriter: Sendable {
-  static let version = 1
+  package static let version = 1
 
   private var names = JobNames()
   private var declared = 0
@@ -13,6 +13,15 @@ package struct EventWriter: Sendable {
   private var held: [JobEvent] = []
 
   package init() {}
+
+  /// A writer of the events that follow `run`.
+  package init(after run: Run) {
+    for record in run.jobs { names.append(record.job.name) }
+    declared = run.start?.jobs ?? 0
+  }
+
+  /// The number of jobs that have been added.
+  package var jobs: Int { names.count }
 
   /// Appends the event's line; the jobs declared by the run are appended together, with the last of them.
   package mutating func append(_ event: JobEvent, to bytes: inout [UInt8]) {
@@ -38,11 +47,16 @@ package struct EventWriter: Sendable {
 
     package func append(to bytes: inout [UInt8]) {
       bytes.append("{")
-      bytes.append(field: "job", job.name)
-      writer.append(id, job.stated, to: &bytes)
-      writer.appendLater(job.stated, to: &bytes)
+      writer.appendAll(id, job, to: &bytes)
       bytes.append("}")
     }
+  }
+
+  /// Appends all fields of `job_added`.
+  func appendAll(_ id: JobID, _ job: Job, to bytes: inout [UInt8]) {
+    bytes.append(field: "job", job.name)
+    append(id, job.stated, to: &bytes)
+    appendLater(job.stated, to: &bytes)
   }
 
   package static func objects(of jobs: [Job]) -> [JobObject] {
@@ -83,23 +97,14 @@ package struct EventWriter: Sendable {
       bytes.append(field: "pid", pid)
       append(state, to: &bytes)
     case .jobLaunched(_, let pid): bytes.append(field: "pid", pid)
-    case .jobRestored(_, let success):
-      bytes.append(field: "run", success.run)
-      bytes.append(field: "at", success.at.eventText)
-      bytes.append(field: "took", success.took)
+    case .jobRestored(_, let success): success.append(to: &bytes)
     case .jobCaused(_, let attempt, let text):
       bytes.append(field: "attempt", attempt)
       bytes.append(field: "cause", text)
     case .inputsHashed(_, let hash): bytes.append(field: "hash", hash)
     case .jobOutputs(_, let values): bytes.append(field: "values", values)
-    case .jobPlaced(_, let place):
-      bytes.append(field: "cluster_id", place.id)
-      bytes.append(field: "nodes", place.nodes)
-      bytes.append(field: "took", place.took)
-    case .jobProgress(_, let progress):
-      bytes.append(field: "done", progress.done)
-      bytes.append(field: "total", orNull: progress.total)
-      bytes.append(field: "unit", progress.unit.rawValue)
+    case .jobPlaced(_, let place): place.append(to: &bytes)
+    case .jobProgress(_, let progress): progress.append(to: &bytes)
     case .jobLog(_, let attempt, let line):
       bytes.append(field: "stream", line.stream.rawValue)
       bytes.append(field: "text", line.text)
@@ -130,7 +135,7 @@ package struct EventWriter: Sendable {
     }
   }
 
-  private func append(_ start: RunStart, to bytes: inout [UInt8]) {
+  func append(_ start: RunStart, to bytes: inout [UInt8]) {
     bytes.append(field: "run", start.id)
     bytes.append(field: "name", start.name)
     bytes.append(field: "slots", orNull: Self.slots(start.slots))
@@ -143,7 +148,7 @@ package struct EventWriter: Sendable {
     bytes.append(field: "open", start.isOpen ? true : nil)
   }
 
-  private func append(_ summary: RunSummary, to bytes: inout [UInt8]) {
+  func append(_ summary: RunSummary, to bytes: inout [UInt8]) {
     bytes.append(field: "succeeded", summary.succeeded)
     bytes.append(field: "failed", summary.failed)
     bytes.append(field: "skipped", summary.skipped)
@@ -154,7 +159,7 @@ package struct EventWriter: Sendable {
     bytes.append(field: "by_program", summary.cancelledByProgram == 0 ? nil : summary.cancelledByProgram)
   }
 
-  fileprivate func append(_ id: JobID, _ job: Job, to bytes: inout [UInt8]) {
+  private func append(_ id: JobID, _ job: Job, to bytes: inout [UInt8]) {
     bytes.append(field: "kind", job.work.kind)
     bytes.append(field: "needs", job.needs.map { NamedNeed($0, of: id, names) })
     switch job.work {
@@ -186,7 +191,7 @@ package struct EventWriter: Sendable {
   }
 
   /// The newest fields of `job_added`, which follow `id`.
-  fileprivate func appendLater(_ job: Job, to bytes: inout [UInt8]) {
+  private func appendLater(_ job: Job, to bytes: inout [UInt8]) {
     bytes.append(field: "parent_id", job.parent.flatMap(names.number))
     bytes.append(field: "description", job.description)
     switch job.work {
@@ -250,7 +255,7 @@ package struct EventWriter: Sendable {
     }
   }
 
-  private func append(_ state: JobState, to bytes: inout [UInt8]) {
+  func append(_ state: JobState, to bytes: inout [UInt8]) {
     switch state {
     case .waiting, .executing, .serving: break
     case .ready(.slot): bytes.append(field: "for", "slot")
@@ -282,7 +287,7 @@ package struct EventWriter: Sendable {
     }
   }
 
-  private func append(_ failure: JobFailure, to bytes: inout [UInt8]) {
+  func append(_ failure: JobFailure, to bytes: inout [UInt8]) {
     bytes.append(field: "reason", failure.reason)
     bytes.append(field: "exit", orNull: failure.exit)
     bytes.append(field: "cause", failure.cause.word)
@@ -293,12 +298,36 @@ package struct EventWriter: Sendable {
     }
   }
 
-  private func appendMarks(of line: LogLine, to bytes: inout [UInt8]) {
+  func appendMarks(of line: LogLine, to bytes: inout [UInt8]) {
     bytes.append(field: "cut", line.isCut ? true : nil)
     bytes.append(field: "unfinished", line.isUnfinished ? true : nil)
   }
 
-  private static func slots(_ number: Int) -> Int? { number == Run.unlimited ? nil : number }
+  static func slots(_ number: Int) -> Int? { number == Run.unlimited ? nil : number }
+}
+
+extension EarlierSuccess {
+  func append(to bytes: inout [UInt8]) {
+    bytes.append(field: "run", run)
+    bytes.append(field: "at", at.eventText)
+    bytes.append(field: "took", took)
+  }
+}
+
+extension ClusterPlace {
+  func append(to bytes: inout [UInt8]) {
+    bytes.append(field: "cluster_id", id)
+    bytes.append(field: "nodes", nodes)
+    bytes.append(field: "took", took)
+  }
+}
+
+extension JobProgress {
+  func append(to bytes: inout [UInt8]) {
+    bytes.append(field: "done", done)
+    bytes.append(field: "total", orNull: total)
+    bytes.append(field: "unit", unit.rawValue)
+  }
 }
 
 extension Service.Probe {

@@ -1,5 +1,5 @@
 /// A parsed JSON value; a number is kept as its text, which no conversion has rounded.
-enum JSONItem: Sendable {
+package enum JSONItem: Sendable {
   case null
   case bool(Bool)
   case number(String)
@@ -9,14 +9,14 @@ enum JSONItem: Sendable {
 }
 
 /// The fault of a line, without its number.
-struct JSONFault: Error {
-  let message: String
+package struct JSONFault: Error {
+  package let message: String
 
-  init(_ message: String) { self.message = message }
+  package init(_ message: String) { self.message = message }
 }
 
 /// The fields of a parsed object, and the checks of their values; a field that is null counts as missing.
-struct JSONFields: Sendable {
+package struct JSONFields: Sendable {
   private(set) var all: [(name: String, value: JSONItem)] = []
 
   /// More than any run's; each of them can be added to another without an overflow.
@@ -46,19 +46,19 @@ struct JSONFields: Sendable {
 
   // MARK: Values that may be missing
 
-  func text(ifAny name: String) throws(JSONFault) -> String? {
+  package func text(ifAny name: String) throws(JSONFault) -> String? {
     guard let item = self[name] else { return nil }
     guard case .text(let text) = item else { throw fault(name, "a string") }
     return text
   }
 
-  func flag(ifAny name: String) throws(JSONFault) -> Bool? {
+  package func flag(ifAny name: String) throws(JSONFault) -> Bool? {
     guard let item = self[name] else { return nil }
     guard case .bool(let value) = item else { throw fault(name, "true or false") }
     return value
   }
 
-  func whole<Number: FixedWidthInteger>(
+  package func whole<Number: FixedWidthInteger>(
     ifAny name: String, in range: ClosedRange<Number>
   ) throws(JSONFault) -> Number? {
     guard let item = self[name] else { return nil }
@@ -68,13 +68,13 @@ struct JSONFields: Sendable {
     return value
   }
 
-  func number(ifAny name: String) throws(JSONFault) -> Double? {
+  package func number(ifAny name: String) throws(JSONFault) -> Double? {
     guard let item = self[name] else { return nil }
     guard case .number(let text) = item, let value = Double(text), value.isFinite else { throw fault(name, "a number") }
     return value
   }
 
-  func duration(ifAny name: String) throws(JSONFault) -> Duration? {
+  package func duration(ifAny name: String) throws(JSONFault) -> Duration? {
     guard let item = self[name] else { return nil }
     guard case .number(let text) = item, let value = Duration(eventText: text), value <= Self.longest else {
       throw fault(name, "a number of seconds, not negative and with at most 18 decimals")
@@ -82,7 +82,7 @@ struct JSONFields: Sendable {
     return value
   }
 
-  func word<Word: RawRepresentable<String>>(ifAny name: String) throws(JSONFault) -> Word? {
+  package func word<Word: RawRepresentable<String>>(ifAny name: String) throws(JSONFault) -> Word? {
     guard let text = try text(ifAny: name) else { return nil }
     guard let word = Word(rawValue: text) else { throw unknown(name, text) }
     return word
@@ -126,23 +126,35 @@ struct JSONFields: Sendable {
     return texts
   }
 
+  /// A list of whole numbers; empty where it is missing.
+  package func numbers<Number: FixedWidthInteger>(_ name: String) throws(JSONFault) -> [Number] {
+    var numbers: [Number] = []
+    for item in try list(ifAny: name) ?? [] {
+      guard case .number(let text) = item, let number = Number(text) else {
+        throw fault(name, "a list of whole numbers")
+      }
+      numbers.append(number)
+    }
+    return numbers
+  }
+
   // MARK: Values that must be there
 
-  func text(_ name: String) throws(JSONFault) -> String { try required(name, text(ifAny: name)) }
-  func flag(_ name: String) throws(JSONFault) -> Bool { try required(name, flag(ifAny: name)) }
-  func duration(_ name: String) throws(JSONFault) -> Duration { try required(name, duration(ifAny: name)) }
-  func word<Word: RawRepresentable<String>>(_ name: String) throws(JSONFault) -> Word {
+  package func text(_ name: String) throws(JSONFault) -> String { try required(name, text(ifAny: name)) }
+  package func flag(_ name: String) throws(JSONFault) -> Bool { try required(name, flag(ifAny: name)) }
+  package func duration(_ name: String) throws(JSONFault) -> Duration { try required(name, duration(ifAny: name)) }
+  package func word<Word: RawRepresentable<String>>(_ name: String) throws(JSONFault) -> Word {
     try required(name, word(ifAny: name))
   }
-  func count(_ name: String) throws(JSONFault) -> Int { try required(name, count(ifAny: name)) }
-  func count(ifAny name: String) throws(JSONFault) -> Int? { try whole(ifAny: name, in: 0...Self.countLimit) }
+  package func count(_ name: String) throws(JSONFault) -> Int { try required(name, count(ifAny: name)) }
+  package func count(ifAny name: String) throws(JSONFault) -> Int? { try whole(ifAny: name, in: 0...Self.countLimit) }
 
-  func required<Value>(_ name: String, _ value: Value?) throws(JSONFault) -> Value {
+  package func required<Value>(_ name: String, _ value: Value?) throws(JSONFault) -> Value {
     guard let value else { throw fault(name, "") }
     return value
   }
 
-  func unknown(_ name: String, _ word: String) -> JSONFault {
+  package func unknown(_ name: String, _ word: String) -> JSONFault {
     JSONFault("'\(name)' is '\(word)', which this version of opdash does not know")
   }
 }

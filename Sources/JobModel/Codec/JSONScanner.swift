@@ -1,5 +1,5 @@
 /// Parses one JSON text; nested deeper than an event ever is, it is refused.
-struct JSONScanner {
+package struct JSONScanner {
   private let bytes: UnsafeBufferPointer<UInt8>
   private var place = 0
   private static let depthLimit = 8
@@ -7,7 +7,7 @@ struct JSONScanner {
   private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
   /// The fields of an object that is the whole text, but for white space around it.
-  static func fields(of bytes: UnsafeBufferPointer<UInt8>) throws(JSONFault) -> JSONFields {
+  package static func fields(of bytes: UnsafeBufferPointer<UInt8>) throws(JSONFault) -> JSONFields {
     var scanner = JSONScanner(bytes)
     scanner.skipSpace()
     guard case .object(let fields) = try scanner.value(depth: 0) else { throw JSONFault("this is no JSON object") }

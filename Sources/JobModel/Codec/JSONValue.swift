@@ -95,13 +95,13 @@ extension [UInt8] {
   }
 
   /// Appends a field of the object that was begun with `{`.
-  mutating func append(field name: StaticString, _ value: some JSONValue) {
+  package mutating func append(field name: StaticString, _ value: some JSONValue) {
     append(key: name)
     value.append(to: &self)
   }
 
   /// Appends a field, or nothing if it has no value.
-  mutating func append(field name: StaticString, _ value: (some JSONValue)?) {
+  package mutating func append(field name: StaticString, _ value: (some JSONValue)?) {
     if let value { append(field: name, value) }
   }
 
@@ -112,7 +112,7 @@ extension [UInt8] {
   }
 
   /// Appends a field whose value is an object with the fields that `body` appends.
-  mutating func append(object name: StaticString, _ body: (inout [UInt8]) -> Void) {
+  package mutating func append(object name: StaticString, _ body: (inout [UInt8]) -> Void) {
     append(key: name)
     append("{")
     body(&self)

@@ -7,11 +7,23 @@ package struct JobEvent: Sendable, Equatable {
   /// Since the run began, on a monotonic clock.
   package var time: Duration
   package var fact: JobFact
+  /// The run as of this event, which replaces the fold; only events that stand for missed ones have it.
+  package var standing: Standing?
 
-  package init(seq: Int, time: Duration, fact: JobFact) {
+  package init(seq: Int, time: Duration, fact: JobFact, standing: Standing? = nil) {
     self.seq = seq
     self.time = time
     self.fact = fact
+    self.standing = standing
+  }
+
+  /// A run behind a reference: nearly no event has one.
+  package final class Standing: Sendable, Equatable {
+    package let run: Run
+
+    package init(_ run: Run) { self.run = run }
+
+    package static func == (left: Standing, right: Standing) -> Bool { left.run == right.run }
   }
 }
 

@@ -18,10 +18,21 @@ package protocol JobFeed: AnyObject, Sendable {
 
   /// Whether the run is over and is played again: its stop was recorded, and is not asked for now.
   var isReplay: Bool { get }
+
+  /// How this program is attached to the run of another one, which continues without it; nil for a run of its own.
+  var attachment: RunAttachment? { get }
+}
+
+/// The access that a program has to the run of another one.
+package enum RunAttachment: Sendable, Equatable {
+  case full
+  /// Commands are refused.
+  case readOnly
 }
 
 extension JobFeed {
   package var isReplay: Bool { false }
+  package var attachment: RunAttachment? { nil }
 
   /// The run as it stands now.
   package var snapshot: Run {

@@ -33,9 +33,9 @@ package struct RateHistory: Sendable, Equatable {
   package static let capacity = 60
 
   /// Units of progress a second, one sample a second, the oldest first.
-  package private(set) var samples: [Float] = []
-  private var begun: Duration?
-  private var done: Int64 = 0
+  package internal(set) var samples: [Float] = []
+  var begun: Duration?
+  var done: Int64 = 0
 
   mutating func clear() { self = RateHistory() }
 

@@ -19,15 +19,26 @@ package struct LogRing: Sendable, Equatable {
   private let capacity: Int
   /// Entries before `head` are empty; they are removed in bulk, so that appending a line takes constant time.
   private(set) var storage: [Entry] = []
-  private var head = 0
+  private(set) var head = 0
   /// How many bytes of text are held.
   private var bytes = 0
   /// The unfinished lines' events, one at most for each stream.
-  private var unfinished: [(stream: LogLine.Stream, seq: Int)] = []
+  private(set) var unfinished: [(stream: LogLine.Stream, seq: Int)] = []
   /// How many lines there ever were.
   package private(set) var total = 0
 
   package init(capacity: Int = LogRing.capacity) { self.capacity = capacity }
+
+  /// A ring with known lines, the oldest first, after `head` empty entries; `total` is how many there ever were.
+  init(capacity: Int, _ entries: [Entry], head: Int, unfinished: [LogLine.Stream: Int], total: Int) {
+    self.capacity = capacity
+    let empty = Entry(number: 0, seq: 0, time: .zero, attempt: 0, line: LogLine(.note, ""))
+    storage = Array(repeating: empty, count: head) + entries
+    self.head = head
+    bytes = entries.reduce(0) { $0 + $1.line.text.utf8.count }
+    self.unfinished = unfinished.map { ($0.key, $0.value) }
+    self.total = total
+  }
 
   package var count: Int { storage.count - head }
   package var isEmpty: Bool { count == 0 }

@@ -40,11 +40,16 @@ package struct Phase: Sendable, Equatable {
 
   package var kind: Kind
   /// Half the size of a `Duration`: every job of a run keeps a few of these.
-  private var nanoseconds: Int64
+  let nanoseconds: Int64
 
   package init(_ kind: Kind, at start: Duration) {
     self.kind = kind
     nanoseconds = Int64(clamping: start / .nanoseconds(1))
+  }
+
+  init(_ kind: Kind, nanoseconds: Int64) {
+    self.kind = kind
+    self.nanoseconds = nanoseconds
   }
 
   package var start: Duration { .nanoseconds(nanoseconds) }
@@ -56,9 +61,9 @@ package struct Phase: Sendable, Equatable {
 package struct Phases: Sendable, Equatable {
   package static let limit = 500
 
-  private var all: [Phase] = []
+  var all: [Phase] = []
   /// The time of each kind that phases of another kind have taken over.
-  private var merged: [Phase.Kind: Duration] = [:]
+  var merged: [Phase.Kind: Duration] = [:]
 
   package var count: Int { all.count }
   package subscript(place: Int) -> Phase { all[place] }

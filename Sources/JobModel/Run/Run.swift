@@ -1,38 +1,38 @@
 /// The state of a run: the fold of its events and nothing else.
 package struct Run: Sendable, Equatable {
-  package private(set) var start: RunStart?
-  package private(set) var slots = 0
+  package internal(set) var start: RunStart?
+  package internal(set) var slots = 0
   /// The sizes of the pools.
-  package private(set) var pools: [String: Int] = [:]
-  package private(set) var isDraining = false
+  package internal(set) var pools: [String: Int] = [:]
+  package internal(set) var isDraining = false
   /// Whether jobs are executed again when files that they read change.
-  package private(set) var isWatching = false
+  package internal(set) var isWatching = false
   /// Why inputs can't be watched, if that was asked for.
-  package private(set) var watchFault: String?
+  package internal(set) var watchFault: String?
   /// Whether jobs may be added yet.
-  package private(set) var isOpen = false
-  package private(set) var stopping: Stopping?
+  package internal(set) var isOpen = false
+  package internal(set) var stopping: Stopping?
   /// Set while the cluster's controller does not answer; its jobs continue.
-  package private(set) var clusterOutage: Outage?
-  package private(set) var jobs: [JobRecord] = []
+  package internal(set) var clusterOutage: Outage?
+  package internal(set) var jobs: [JobRecord] = []
   /// The output of the program itself.
-  package private(set) var programLog: LogRing
-  package private(set) var counts = Counts()
-  package private(set) var summary: RunSummary?
+  package internal(set) var programLog: LogRing
+  package internal(set) var counts = Counts()
+  package internal(set) var summary: RunSummary?
   /// The instant of the newest event.
-  package private(set) var time: Duration = .zero
+  package internal(set) var time: Duration = .zero
   /// The newest end of a job.
-  package private(set) var lastEnd: Duration = .zero
+  package internal(set) var lastEnd: Duration = .zero
   /// The time during which every job had ended, before a retry.
-  private var rest: Duration = .zero
+  var rest: Duration = .zero
   /// The first failed job of the run that was not allowed to fail; nil once it is retried.
-  package private(set) var firstFailure: JobID?
-  private var endedLogs = EndedLogs()
+  package internal(set) var firstFailure: JobID?
+  var endedLogs = EndedLogs()
   private let logCapacity: Int
   /// Edges from jobs that are not added yet to jobs that need them.
   private var early: [JobID: [JobGraph.Dependent]] = [:]
   /// The number that the next event must have.
-  package private(set) var nextSeq = 0
+  package internal(set) var nextSeq = 0
 
   /// A run without events; `logCapacity` is how many lines of each job's output are kept.
   package init(logCapacity: Int = LogRing.capacity) {
@@ -168,6 +168,10 @@ package struct Run: Sendable, Equatable {
   }
 
   package mutating func apply(_ event: JobEvent) {
+    if let standing = event.standing {
+      self = standing.run
+      return
+    }
     precondition(event.seq == nextSeq, "event \(event.seq) does not follow \(nextSeq - 1)")
     nextSeq += 1
     time = event.time
@@ -245,7 +249,7 @@ package struct Run: Sendable, Equatable {
   }
 
   /// The jobs that have ended with output, in the order of their ends, and the memory of their logs.
-  private struct EndedLogs: Equatable {
+  struct EndedLogs: Equatable {
     /// Bytes, of text and entries.
     static let limit = 64 << 20
     /// Lines.
@@ -260,6 +264,19 @@ package struct Run: Sendable, Equatable {
       defer { first += 1 }
       return jobs[first]
     }
+
+    static func == (left: EndedLogs, right: EndedLogs) -> Bool {
+      left.memory == right.memory && left.jobs[left.first...] == right.jobs[right.first...]
+    }
+  }
+
+  /// Completes a run whose parts are known with what follows from its jobs: the counts, and the edges between the jobs.
+  mutating func deriveRest() {
+    for record in jobs { counts.add(record.state, 1, of: record.job) }
+    for index in jobs.indices {
+      if let parent = jobs[index].job.parent, parent.index < index { jobs[parent.index].children.append(JobID(index)) }
+    }
+    if let start, jobs.count >= start.jobs { link() }
   }
 
   /// Links all jobs to their dependents once the last declared job is added: a need may name a later job.

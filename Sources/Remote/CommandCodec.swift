@@ -1,0 +1,93 @@
+import JobModel
+
+extension JobCommand {
+  /// The command as a line; nil for one that only the run's own program may give.
+  func line(_ number: Int) -> [UInt8]? {
+    guard let word else { return nil }
+    return Wire.line("command") { bytes in
+      bytes.append(field: "n", number)
+      bytes.append(field: "command", word)
+      appendFields(to: &bytes)
+    }
+  }
+
+  private var word: String? {
+    switch self {
+    case .cancel: "cancel"
+    case .kill: "kill"
+    case .pause: "pause"
+    case .resume: "resume"
+    case .retry: "retry"
+    case .setPriority: "priority"
+    case .setSlots: "slots"
+    case .changeSlots: "change_slots"
+    case .changePool: "change_pool"
+    case .setTerminalSize: "terminal_size"
+    case .approve: "approve"
+    case .setDraining: "drain"
+    case .setWatching: "watch"
+    case .stop: "stop"
+    case .inputsChanged, .holdReplay, .skipToFailure, .finish: nil
+    }
+  }
+
+  private func appendFields(to bytes: inout [UInt8]) {
+    switch self {
+    case .cancel(let jobs, _), .kill(let jobs), .pause(let jobs), .resume(let jobs), .approve(let jobs):
+      bytes.append(field: "jobs", jobs.map(\.index))
+    case .retry(let jobs, let withDependents):
+      bytes.append(field: "jobs", jobs.map(\.index))
+      bytes.append(field: "dependents", withDependents)
+    case .setPriority(let jobs, let priority):
+      bytes.append(field: "jobs", jobs.map(\.index))
+      bytes.append(field: "priority", priority.rawValue)
+    case .setSlots(let slots): bytes.append(field: "slots", slots)
+    case .changeSlots(let change): bytes.append(field: "by", change)
+    case .changePool(let pool, let change):
+      bytes.append(field: "pool", pool)
+      bytes.append(field: "by", change)
+    case .setTerminalSize(let columns, let rows):
+      bytes.append(field: "columns", columns)
+      bytes.append(field: "rows", rows)
+    case .setDraining(let isOn), .setWatching(let isOn): bytes.append(field: "on", isOn)
+    case .stop(let level, _): bytes.append(field: "level", level.rawValue)
+    case .inputsChanged, .holdReplay, .skipToFailure, .finish: break
+    }
+  }
+
+  /// The command of a person who is attached to a run with this many jobs.
+  init(_ fields: JSONFields, jobs count: Int) throws(JSONFault) {
+    func jobs() throws(JSONFault) -> [JobID] {
+      let numbers: [Int] = try fields.numbers("jobs")
+      guard numbers.allSatisfy((0..<count).contains) else { throw JSONFault("'jobs' names a job that there is not") }
+      return numbers.map { JobID($0) }
+    }
+    func whole(_ name: String, in range: ClosedRange<Int>) throws(JSONFault) -> Int {
+      try fields.required(name, fields.whole(ifAny: name, in: range))
+    }
+    let word = try fields.text("command")
+    switch word {
+    case "cancel": self = .cancel(try jobs(), by: .person)
+    case "kill": self = .kill(try jobs())
+    case "pause": self = .pause(try jobs())
+    case "resume": self = .resume(try jobs())
+    case "retry": self = .retry(try jobs(), withDependents: try fields.flag("dependents"))
+    case "priority": self = .setPriority(try jobs(), try fields.word("priority"))
+    case "slots": self = .setSlots(try whole("slots", in: 1...Self.slotLimit))
+    case "change_slots": self = .changeSlots(by: try whole("by", in: -Self.slotLimit...Self.slotLimit))
+    case "change_pool":
+      self = .changePool(try fields.text("pool"), by: try whole("by", in: -Self.slotLimit...Self.slotLimit))
+    case "terminal_size":
+      let sizes = 1...Int(UInt16.max)
+      self = .setTerminalSize(columns: try whole("columns", in: sizes), rows: try whole("rows", in: sizes))
+    case "approve": self = .approve(try jobs())
+    case "drain": self = .setDraining(try fields.flag("on"))
+    case "watch": self = .setWatching(try fields.flag("on"))
+    case "stop": self = .stop(try fields.word("level"), by: .person)
+    default: throw fields.unknown("command", word)
+    }
+  }
+
+  /// As many as an option can give.
+  private static var slotLimit: Int { 100_000 }
+}

@@ -1,0 +1,158 @@
+import Basics
+import Foundation
+
+/// A folder of this user's, mode 0700, with a socket for each program that has a run.
+///
+/// A socket is named after its process and machine, because machines may share the folder. It is reached through the
+/// folder's descriptor, so that its path is short enough for the system however long the folder's is.
+package final class SocketFolder: Sendable {
+  package let path: String
+  private let descriptor: Int32
+
+  /// The folders that may have sockets, the first choice first: of the session's runtime folder and of the state folder.
+  ///
+  /// A runtime folder may be removed when its user logs out.
+  package static func paths(runtimeFolder: String?, stateFolder: String?) -> [String] {
+    [runtimeFolder.map { "\($0)/opdash" }, stateFolder.map { "\($0)/live" }].compactMap(\.self)
+  }
+
+  /// Opens the folder, which is made unless it is there; nil if it isn't there and is not to be made.
+  package init?(_ path: String, makes: Bool) throws(RemoteError) {
+    self.path = path
+    if makes {
+      let isMade: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+      try? FileManager.default.createDirectory(
+        atPath: path, withIntermediateDirectories: true, attributes: isMade)
+    }
+    descriptor = Foundation.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT, !makes { return nil }
+      throw .folder(path, reason: String(cString: strerror(errno)))
+    }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_uid == geteuid() else {
+      throw .folder(path, reason: "it belongs to another user")
+    }
+    guard status.st_mode & 0o077 == 0 else {
+      throw .folder(path, reason: "others can reach it: chmod 700 makes it private")
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  private func reach(_ name: String) -> String { "/proc/self/fd/\(descriptor)/\(name)" }
+
+  private static let machine: String = {
+    var name = [CChar](repeating: 0, count: 65)
+    gethostname(&name, name.count - 1)
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).prefix { $0 != "/" }
+      .description
+  }()
+
+  // MARK: One that listens
+
+  /// A socket that programs of this machine can connect to.
+  package struct Listener: Sendable {
+    package let descriptor: Int32
+    fileprivate let folder: SocketFolder
+    fileprivate let name: String
+
+    package var path: String { "\(folder.path)/\(name)" }
+
+    /// Removes the name, so that no further program connects.
+    package func remove() { unlinkat(folder.descriptor, name, 0) }
+  }
+
+  /// Listens as this process.
+  package func listen() throws(RemoteError) -> Listener {
+    let name = "\(getpid())@\(Self.machine)"
+    // Until it listens, it would look like the socket of a dead program.
+    let early = "." + name
+    unlinkat(descriptor, early, 0)
+    let socket = try Self.makeSocket()
+    do throws(RemoteError) {
+      try Self.withAddress(reach(early)) { address, length throws(RemoteError) in
+        guard bind(socket, address, length) == 0 else { throw .system("bind", errno) }
+      }
+      guard Foundation.listen(socket, 64) == 0 else { throw .system("listen", errno) }
+      guard renameat(descriptor, early, descriptor, name) == 0 else { throw .system("rename", errno) }
+    } catch {
+      unlinkat(descriptor, early, 0)
+      close(socket)
+      throw error
+    }
+    return Listener(descriptor: socket, folder: self, name: name)
+  }
+
+  // MARK: Those that connect
+
+  /// The sockets of this machine's programs, by name.
+  package var names: [String] {
+    let all = BytePath(path).names() ?? []
+    return all.map(\.text).filter { !$0.hasPrefix(".") && $0.hasSuffix("@\(Self.machine)") }.sorted()
+  }
+
+  /// Connects to a program of this user; nil if it is dead: then its socket is removed.
+  package func connect(to name: String) throws(RemoteError) -> (descriptor: Int32, pid: Int32)? {
+    let socket = try Self.makeSocket()
+    let failure: Int32 = try Self.withAddress(reach(name)) { address, length in
+      Foundation.connect(socket, address, length) == 0 ? 0 : errno
+    }
+    guard failure == 0, let peer = PeerIdentity(of: socket) else {
+      close(socket)
+      switch failure {
+      case ECONNREFUSED:
+        unlinkat(descriptor, name, 0)
+        return nil
+      case ENOENT, 0: return nil
+      // Its queue of connections is full.
+      case EAGAIN: throw .silent(pid: Int32(name.prefix { $0 != "@" }) ?? 0)
+      default: throw .system("connect", failure)
+      }
+    }
+    guard peer.user == geteuid() else {
+      close(socket)
+      throw .otherUser(pid: peer.pid)
+    }
+    return (socket, peer.pid)
+  }
+
+  private static func makeSocket() throws(RemoteError) -> Int32 {
+    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+    let socket = socket(AF_UNIX, kind, 0)
+    guard socket >= 0 else { throw .system("socket", errno) }
+    return socket
+  }
+
+  private static func withAddress<Result>(
+    _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) throws(RemoteError) -> Result
+  ) throws(RemoteError) -> Result {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw .system("bind", ENAMETOOLONG) }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    return try withUnsafePointer(to: &address) { pointer in
+      Swift.Result { () throws(RemoteError) in
+        try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+          Swift.Result { () throws(RemoteError) in try body(address, length) }
+        }.get()
+      }
+    }.get()
+  }
+}
+
+/// Who is at the other end of a connected socket, as the system knows it.
+struct PeerIdentity {
+  var pid: Int32
+  var user: uid_t
+
+  init?(of socket: Int32) {
+    // struct ucred, which Swift imports only with _GNU_SOURCE.
+    var credentials: (pid: Int32, user: uid_t, group: gid_t) = (0, .max, .max)
+    var length = socklen_t(MemoryLayout.size(ofValue: credentials))
+    guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else { return nil }
+    (pid, user) = (credentials.pid, credentials.user)
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Support
+import Testing
+
+@testable import Remote
+
+@Suite struct SocketFolderTests {
+  @Test func aPathLongerThanASocketsIsNoObstacle() throws {
+    let folder = try TemporaryFolder()
+    let path =
+      "\(folder.url.path())/" + (0..<12).map { _ in String(repeating: "long", count: 10) }.joined(separator: "/")
+    let sockets = try #require(try SocketFolder(path, makes: true))
+    let listener = try sockets.listen()
+    #expect(sockets.names.count == 1)
+    let (descriptor, pid) = try #require(try sockets.connect(to: sockets.names[0]))
+    #expect(pid == getpid())
+    close(descriptor)
+    close(listener.descriptor)
+  }
+
+  @Test func theSocketOfADeadProgramIsRemoved() throws {
+    let folder = try TemporaryFolder()
+    let sockets = try #require(try SocketFolder(folder.url.path() + "/live", makes: true))
+    let listener = try sockets.listen()
+    close(listener.descriptor)
+    #expect(sockets.names.count == 1)
+    #expect(RemoteProgram.all(in: [sockets.path]).programs.isEmpty)
+    #expect(sockets.names.isEmpty)
+  }
+
+  @Test func aFolderThatOthersCanReachIsRefused() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.url.path() + "/open"
+    mkdir(path, 0o755)
+    chmod(path, 0o755)
+    #expect(throws: RemoteError.folder(path, reason: "others can reach it: chmod 700 makes it private")) {
+      try SocketFolder(path, makes: true)
+    }
+    #expect(try SocketFolder(folder.url.path() + "/none", makes: false) == nil)
+    symlink(folder.url.path(), path + "-link")
+    #expect(throws: RemoteError.self) { try SocketFolder(path + "-link", makes: true) }
+  }
+
+  @Test func aProgramThatSaysNothingIsNamed() throws {
+    let folder = try TemporaryFolder()
+    let sockets = try #require(try SocketFolder(folder.url.path() + "/live", makes: true))
+    let listener = try sockets.listen()
+    let found = RemoteProgram.all(in: [sockets.path], patience: .milliseconds(20))
+    #expect(found.programs.isEmpty && found.problems == [.silent(pid: getpid())])
+    close(listener.descriptor)
+  }
+
+  @Test func theFirstChoiceIsTheFolderOfTheSession() {
+    #expect(SocketFolder.paths(runtimeFolder: "/run/user/1", stateFolder: "/s") == ["/run/user/1/opdash", "/s/live"])
+    #expect(SocketFolder.paths(runtimeFolder: nil, stateFolder: nil).isEmpty)
+  }
+}
