@@ -186,6 +186,6 @@ if Context.environment["OPDASH_FUZZER"] != nil {
       name: "fuzzer",
       dependencies: [
         "Basics", "Checksums", "Dashboard", "JobFiles", "JobModel", "NcursesTerminal", "Operations", "Processes",
-        "Reports", "RunStore", "Screen", "Slurm", "Transfers",
+        "Remote", "Reports", "RunStore", "Screen", "Slurm", "Transfers",
       ], path: "Tests/Fuzzers", exclude: ["run"], swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
 }

@@ -72,6 +72,17 @@ private let subjects: [String: @Sendable ([UInt8]) -> Void] = [
       Playing.report(events, choice: choice / 2)
     }
   },
+  "remote": { bytes in
+    // A conversation as it is, or one that the bytes choose.
+    let isWritten = bytes.first == UInt8(ascii: "{")
+    var (noise, recording) = (Noise(Array(bytes[..<(bytes.count / 2)])), Noise(Array(bytes[(bytes.count / 2)...])))
+    let lines =
+      isWritten
+      ? bytes.split(separator: 0x0A).map(Array.init)
+      : Conversing.conversation(&noise, of: Playing.events(of: recording.recording(upTo: 60)))
+    if isWritten { lines.forEach(Conversing.command) }
+    Playing.draw(Conversing.run(of: lines), choice: Int(bytes.last ?? 0))
+  },
   "store": { bytes in
     var noise = Noise(bytes)
     let isPruned = noise.chance(in: 16)

@@ -11,14 +11,14 @@ extension Noise {
   private static let jobs = ["a", "b", "c", "d"]
 
   /// Lines of NDJSON, which the reader refuses where a value is out of its range.
-  mutating func recording() -> [UInt8] {
+  mutating func recording(upTo limit: Int = 200) -> [UInt8] {
     var lines = [
       #""t":0,"type":"run_started","run":\#(quoted()),"name":\#(quoted()),"slots":\#(small()),"#
         + #""at":"2026-01-01T00:00:00.250Z","jobs":4,"pools":{"p":\#(small())}"#
     ]
     lines += Self.jobs.map { #""t":0,"type":"job_added","job":"\#($0)",\#(work()),\#(policy())"# }
     var time = "0"
-    while !isEmpty, lines.count < 200 {
+    while !isEmpty, lines.count < limit {
       if chance(in: 4) { time = later(than: time) }
       lines.append(#""t":\#(time),\#(fact())"#)
     }
@@ -121,6 +121,11 @@ enum Playing {
       var history = RunHistory(events)
       run = history.run(at: run.time / 2)
     }
+    draw(run, choice: choice)
+  }
+
+  /// Draws the first frame of a panel.
+  static func draw(_ run: Run, choice: Int) {
     let now = run.time + .seconds(choice / 10 % 2 == 0 ? 0 : 60)
     let size = choice / 5 % 2 == 0 ? Size(width: 80, height: 24) : Size(width: 160, height: 50)
     var model = Model(run: run, size: size)
