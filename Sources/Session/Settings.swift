@@ -34,6 +34,8 @@ package struct Settings: Equatable {
   package var state: String?
   /// The paths of the reports that are written to files.
   package var files: [ReportFormat: String] = [:]
+  /// The URL of the collector that the run's trace is sent to.
+  package var collector: String?
   /// Whether plain lines leave out the start of each job and the notes about it.
   package var isBrief = false
   package var isASCII = false

@@ -18,6 +18,7 @@ import Operations
 public final class UploadOperation: TransferOperation<Int>, InputReceiving, @unchecked Sendable {
   // Safe: used on the transfer thread only.
   private var file: URL?
+  private let content: [UInt8]?
   private let method: String
 
   /// Makes an upload of a regular file.
@@ -40,6 +41,17 @@ public final class UploadOperation: TransferOperation<Int>, InputReceiving, @unc
     _ file: URL?, to url: some URLText, method: String = "PUT", headers: [String: String] = [:], thread: TransferThread
   ) {
     self.file = file
+    content = nil
+    self.method = method
+    super.init(
+      url, headers: headers, reserved: ["content-length", "transfer-encoding", "content-range"], thread: thread)
+  }
+
+  /// Makes an upload of bytes in memory.
+  package init(
+    content: [UInt8], to url: some URLText, method: String, headers: [String: String], thread: TransferThread
+  ) {
+    self.content = content
     self.method = method
     super.init(
       url, headers: headers, reserved: ["content-length", "transfer-encoding", "content-range"], thread: thread)
@@ -58,10 +70,16 @@ public final class UploadOperation: TransferOperation<Int>, InputReceiving, @unc
     guard Route.isToken(method) else {
       throw TransferError(.invalidHeader, "not a method: \(method.debugDescription)")
     }
-    guard let file else { throw TransferError(.file, "no file was given to upload") }
-    let body = try UploadFile(file)
+    let body = try body()
     report(0, of: body.size)
-    try send(route, method, body)
+    // Bytes in memory are few: to ask whether the server wants them takes longer than to send them.
+    try send(route, method, body, asksFirst: content == nil)
+  }
+
+  private func body() throws(TransferError) -> UploadFile {
+    if let content { return UploadFile(content: content) }
+    guard let file else { throw TransferError(.file, "no file was given to upload") }
+    return try UploadFile(file)
   }
 
   override func hold() { exchange?.body?.isPaused = true }

@@ -90,6 +90,8 @@ struct RunLaunch {
       RawOutput(feed, order: $0, paint: paint, output: context.output, errors: context.errors)
     }
     raw?.start()
+    let export = settings.collector.map { SpanExport(to: $0) }
+    let exporting = export?.start(feed)
     let prompt = asks ? ApprovalPrompt(feed, errors: context.errors) : nil
     let closing: @MainActor (Run) -> [String] = { run in
       raw?.wait()
@@ -98,7 +100,12 @@ struct RunLaunch {
       return plan.closing(run)
     }
     let session = RunSession(
-      feed, display: display, view: view, closing: closing, record: { recording?.finish() },
+      feed, display: display, view: view, closing: closing,
+      record: {
+        let loss = recording?.finish()
+        if let line = withExtendedLifetime(exporting, { export?.finish() }) { context.note(line) }
+        return loss
+      },
       offer: { run in recording == nil || raw != nil || interface == .json ? nil : resumption(of: run) },
       cleanUp: plan.cleanUp,
       end: raw == nil ? nil : .stopped, abandon: context.abandon, exit: context.end)

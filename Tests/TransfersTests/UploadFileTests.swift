@@ -37,6 +37,18 @@ struct UploadFileTests {
     #expect(try read(5, of: file) == "234")
   }
 
+  @Test func bytesInMemoryAreReadAsThoseOfAFile() throws {
+    let body = UploadFile(content: Array("01234".utf8))
+    #expect(try read(4, of: body) == "0123")
+    body.rewind(to: 1)
+    #expect(try read(9, of: body) == "1234")
+    #expect(body.size == 5 && body.offset == 5)
+    #expect(throws: Never.self) { try body.checkUnchanged() }
+    let empty = UploadFile(content: [])
+    #expect(try read(4, of: empty)?.isEmpty == true)
+    #expect(throws: Never.self) { try empty.checkUnchanged() }
+  }
+
   @Test func whatIsAppendedMeanwhileIsNotSent() throws {
     let file = try UploadFile(folder.file("sent"))
     try Data("0123456789".utf8).write(to: folder.file("sent"), options: [])

@@ -76,7 +76,7 @@ import Testing
     let settings = try parse(
       """
       run a.yml -j 3 --on-failure stop-now --ui json --keep-open never --state st --trace tr --events ev --junit ju
-       --output grouped --ascii --color always --no-mouse
+       --otlp http://c --output grouped --ascii --color always --no-mouse
        --notify bell --background light
       """.replacing("\n", with: "")
     ).settings
@@ -87,6 +87,7 @@ import Testing
     expected.keepOpen = .never
     expected.state = "st"
     expected.files = [.trace: "tr", .events: "ev", .junit: "ju"]
+    expected.collector = "http://c"
     expected.grouping = .grouped
     expected.isASCII = true
     expected.color = .always

@@ -34,7 +34,7 @@ struct CompletionTests {
 
   @Test func optionsAreThoseOfTheCommand() {
     #expect(texts("check", "--") == ["--set", "--help", "--version"])
-    #expect(texts("get", "--o") == ["--on-failure", "--on-exists", "--output"])
+    #expect(texts("get", "--o") == ["--on-failure", "--on-exists", "--output", "--otlp"])
     #expect(texts("--v") == ["--version"])
     // After `--` it is a file.
     #expect(answer(["run", "--", "--"]) == .files(["yml", "yaml", "json"]))

@@ -1,13 +1,13 @@
 import Foundation
 import Operations
 
-/// The body of an upload, read from its file as the connection takes it.
+/// The body of an upload, read from its file or memory as the connection takes it.
 final class UploadFile {
   let size: Int64
   private let path: String
   private let descriptor: Int32
   private let changed: timespec
-  /// The content of a file whose size is given as 0, such as a file in /proc; empty for other files.
+  /// The content in memory, or of a file whose size is given as 0, such as a file in /proc; empty for other files.
   private let content: [UInt8]
   private static let contentLimit = 64 << 20
   private(set) var offset: Int64 = 0
@@ -32,6 +32,13 @@ final class UploadFile {
     size = content.isEmpty ? Int64(status.st_size) : Int64(content.count)
   }
 
+  /// A body in memory.
+  init(content: [UInt8]) {
+    (path, descriptor, changed) = ("", -1, timespec())
+    self.content = content
+    size = Int64(content.count)
+  }
+
   private static func content(_ descriptor: Int32, _ path: String) throws(TransferError) -> [UInt8] {
     var content: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -46,7 +53,7 @@ final class UploadFile {
     }
   }
 
-  deinit { close(descriptor) }
+  deinit { if descriptor >= 0 { close(descriptor) } }
 
   func rewind(to offset: Int64) { self.offset = offset }
 
@@ -70,7 +77,7 @@ final class UploadFile {
 
   /// Throws if the file has changed since it was opened: the server may then have a mix of old and new content.
   func checkUnchanged() throws(TransferError) {
-    guard content.isEmpty else { return }
+    guard content.isEmpty, descriptor >= 0 else { return }
     guard let status = Self.status(descriptor) else { throw .file(path) }
     let now = status.st_mtim
     guard Int64(status.st_size) == size, now.tv_sec == changed.tv_sec, now.tv_nsec == changed.tv_nsec else {

@@ -175,6 +175,9 @@ struct Option: Sendable {
     value("trace", .file, running, "write a Chrome trace-event file (opens in Perfetto)") {
       $0.settings.files[.trace] = $1
     },
+    value("otlp", .url, running, "send the run as an OpenTelemetry trace to a collector") {
+      $0.settings.collector = $1
+    },
     value("notify", .choice("HOW", EndNotice.self), showing, "at the end: none (default), bell or message") {
       $0.settings.notice = $1
     },
