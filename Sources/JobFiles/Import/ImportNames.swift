@@ -10,11 +10,13 @@ struct ImportNames {
   mutating func name(for text: String) -> String {
     let name = Self.valid(text)
     if used.insert(name).inserted { return name }
+    // With room for the number; a cut name can begin with a character that no name may begin with.
+    let base = Self.valid(Self.end(of: name, JobName.limit - 20))
     while true {
-      let number = next[name, default: 2]
-      next[name] = number + 1
-      let other = "\(Self.end(of: name, JobName.limit - 20))-\(number)"
-      if JobName.fault(in: other) == nil, used.insert(other).inserted { return other }
+      let number = next[base, default: 2]
+      next[base] = number + 1
+      let other = "\(base)-\(number)"
+      if used.insert(other).inserted { return other }
     }
   }
 
