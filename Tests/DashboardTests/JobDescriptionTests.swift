@@ -176,6 +176,16 @@ import Testing
     #expect(part("Attempts", lines(ok)) == ["Attempts", "  1  at 0:00      0.0s  ok"])
   }
 
+  @Test func anAttemptThatWasEndedForAnotherIsNotCalledOK() {
+    var builder = RunBuilder([.shell("a")])
+    for end: JobState in [.ready(for: .slot), .cancelled(by: .person), .succeeded(upToDate: false)] {
+      builder.move("a", .executing)
+      builder.move("a", end)
+    }
+    let words = part("Attempts", lines(builder)).dropFirst().compactMap { $0.split(separator: " ").last }
+    #expect(words == ["restarted", "cancelled", "ok"])
+  }
+
   @Test func kindsOfWaitingAreTimedFromATwentiethOfASecondOn() {
     var builder = RunBuilder([.shell("a")])
     for (time, state) in [

@@ -186,8 +186,8 @@ struct JobDescription {
         what = TextSpan(failure.reason, theme.wordStyle(.failed))
       } else if attempt.endedAt == nil {
         what = TextSpan(state.word, theme.wordStyle(state))
-      } else if case .cancelled = record.state, attempt.number == record.attempt?.number {
-        what = TextSpan("cancelled", theme.wordStyle(.cancelled))
+      } else if let stop = attempt.stop {
+        what = TextSpan(stop.rawValue, theme.wordStyle(.cancelled))
       } else {
         what = TextSpan("ok", theme.wordStyle(.succeeded))
       }

@@ -179,7 +179,7 @@ extension JobRecord.Attempt {
       number: try fields.count("number"), startedAt: try fields.duration("started"),
       endedAt: try fields.duration(ifAny: "ended"), pid: try fields.whole(ifAny: "pid", in: 0...Int32.max),
       failure: try fields.object(ifAny: "failure").map { fields throws(JSONFault) in try JobFailure(fields) },
-      pausedFor: try fields.duration(ifAny: "paused") ?? .zero)
+      pausedFor: try fields.duration(ifAny: "paused") ?? .zero, stop: try fields.word(ifAny: "stop"))
   }
 }
 

@@ -164,6 +164,7 @@ private struct AttemptObject: JSONValue {
     bytes.append(field: "ended", attempt.endedAt)
     bytes.append(field: "pid", attempt.pid)
     bytes.append(field: "paused", attempt.pausedFor == .zero ? nil : attempt.pausedFor)
+    bytes.append(field: "stop", attempt.stop?.rawValue)
     if let failure = attempt.failure {
       bytes.append(object: "failure") { bytes in
         writer.append(failure, to: &bytes)

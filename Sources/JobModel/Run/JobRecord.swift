@@ -57,6 +57,14 @@ package struct JobRecord: Sendable, Equatable {
     /// Nil while the attempt executes, and if it succeeded or was cancelled.
     package var failure: JobFailure?
     package var pausedFor: Duration = .zero
+    /// Why it ended with neither a success nor a failure, if it did.
+    package var stop: Stop?
+
+    package enum Stop: String, Sendable {
+      case cancelled
+      /// Another attempt was to begin.
+      case restarted
+    }
   }
 
   /// Why an attempt is made.
@@ -157,6 +165,8 @@ extension JobRecord {
       place?.took = nil
       switch state {
       case .failed(let failure, _), .backingOff(_, _, _, let failure): attempts[attempts.count - 1].failure = failure
+      case .cancelled: attempts[attempts.count - 1].stop = .cancelled
+      case .waiting, .ready: attempts[attempts.count - 1].stop = .restarted
       default: break
       }
     }
