@@ -156,6 +156,9 @@ package struct Environment: Sendable {
     return folder("XDG_STATE_HOME", or: ".local/state")
   }
 
+  /// The folder for sockets of the login session, which may be removed at its end; nil if the environment gives none.
+  package var runtimeFolder: String? { variables["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+
   /// The path of the settings file, whether or not it exists; nil if the environment doesn't give one.
   package var settingsFile: String? { folder("XDG_CONFIG_HOME", or: ".config").map { "\($0)/config.yaml" } }
 

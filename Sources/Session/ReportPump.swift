@@ -53,7 +53,7 @@ package final class ReportPump: Sendable {
     state = Lock(State(reports: ReportSet(reports, showsLogs: showsLogs)))
   }
 
-  /// Must be called before the feed states its first fact; both closures are called on the queue of the reports.
+  /// Must be called before the feed states its first fact, unless the run is another program's; both closures are called on the queue of the reports.
   ///
   /// `whenEnding` is called at most once, when the end condition is met; the caller then sends `finish`. `whenFinished` is
   /// called once, after the last event, when the reports have written everything.
@@ -63,7 +63,8 @@ package final class ReportPump: Sendable {
       state.whenFinished = whenFinished
     }
     let subscription = feed.subscribe(on: queue) { [weak self] events in self?.receive(events) }
-    precondition(subscription.snapshot.nextSeq == 0, "the reports were started after the run")
+    precondition(
+      subscription.snapshot.nextSeq == 0 || feed.attachment != nil, "the reports were started after the run")
     state.withLock { $0.subscription = subscription }
   }
 

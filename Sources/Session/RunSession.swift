@@ -107,7 +107,7 @@ package final class RunSession {
     self.offer = offer
     self.cleanUp = cleanUp
     self.exit = exit
-    let end = end ?? (feed.isReplay ? .never : view == nil ? .complete : .stopped)
+    let end = end ?? (feed.isReplay || feed.attachment != nil ? .never : view == nil ? .complete : .stopped)
     let output = display.output
     // A reader that was taken for gone does not delay the end by lines that are dropped.
     pump = ReportPump(feed, reports: Self.reports(display), end: end, showsLogs: { !output.isDropping })
@@ -187,7 +187,7 @@ package final class RunSession {
         // The dashboard has a banner for it, and a closed output has no reader.
         guard view == nil, cause != .outputClosed else { continue }
         say(StopText.line(level, feed.snapshot))
-      case .leave(let status): leave(status)
+      case .leave(let status): if feed.attachment == nil { leave(status) } else { leaveRun(status) }
       }
     }
   }
@@ -239,7 +239,30 @@ package final class RunSession {
   /// Ends the session at once, even if jobs execute; the status is the present one of `run`.
   package func detach(_ run: Run) { leave((run.summary ?? RunSummary(of: run, signal: stop.signal)).exit) }
 
-  nonisolated private func finish() { feed.send(.finish(signal: stop.signal)) }
+  nonisolated private func finish() {
+    guard feed.attachment == nil else { return onMain(self) { $0.leaveRun(ExitStatus.success) } }
+    feed.send(.finish(signal: stop.signal))
+  }
+
+  /// Leaves the run of another program; the status is the run's if it has ended.
+  private func leaveRun(_ status: Int32) {
+    let run = feed.snapshot
+    if run.summary != nil || run.isComplete { return end(run) }
+    view?.close()
+    offered = offer(run)
+    leave(status)
+  }
+
+  /// Ends the session because nothing more comes from the program that has the run; `recorded` is the run as recorded.
+  package func lose(_ reason: String, recorded: Run? = nil) {
+    guard !hasEnded else { return }
+    let run = recorded ?? feed.snapshot
+    if run.summary == nil, !run.isComplete {
+      view?.close()
+      display.errors.write(line: MessageText.of("opdash: \(reason)"))
+    }
+    end(run)
+  }
 
   private func viewHasLeft(_ end: Departure) {
     switch end {
@@ -270,9 +293,12 @@ package final class RunSession {
   }
 
   private func end(_ run: Run) {
+    guard !hasEnded else { return }
     view?.close()
     tell(run)
-    leave((run.summary ?? RunSummary(of: run, signal: stop.signal)).exit)
+    // A signal that this program got has not ended the run of another one.
+    let signal = feed.attachment == nil ? stop.signal : nil
+    leave((run.summary ?? RunSummary(of: run, signal: signal)).exit)
   }
 
   /// Prints the summary after a dashboard, and the closing lines.

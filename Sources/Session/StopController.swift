@@ -34,7 +34,7 @@ final class StopController: Sendable {
   }
 
   private struct State {
-    var sequence = StopSequence()
+    var sequence: StopSequence
     var interrupts = 0
     /// Nil before the run has begun.
     var session: Session?
@@ -52,13 +52,14 @@ final class StopController: Sendable {
   private let clock: any OperationClock
   private let abandon: @Sendable (ProgramEnd) -> Void
   private let queue = DispatchQueue(label: "opdash.stop")
-  private let state = Lock(State())
+  private let state: Lock<State>
 
   /// `abandon` ends the process.
   init(_ feed: any JobFeed, clock: any OperationClock, abandon: @escaping @Sendable (ProgramEnd) -> Void) {
     self.feed = feed
     self.clock = clock
     self.abandon = abandon
+    state = Lock(State(sequence: StopSequence(leavesRun: feed.attachment != nil)))
   }
 
   /// The signal that has stopped the run.

@@ -34,13 +34,22 @@ package struct StopSequence: Equatable {
     case leave(status: Int32)
   }
 
+  /// Whether the run is another program's: a signal ends this program only.
+  private let leavesRun: Bool
   /// The first cause; nil before it.
   package private(set) var cause: Cause?
   private var level: StopLevel?
 
   package var signal: Int32? { cause?.signal }
 
+  package init(leavesRun: Bool = false) { self.leavesRun = leavesRun }
+
   package mutating func receive(_ cause: Cause) -> [Action] {
+    if leavesRun {
+      self.cause = self.cause ?? cause
+      // A person who presses Ctrl-C leaves, as with the key that quits.
+      return [.leave(status: cause == .interrupt ? ExitStatus.success : ExitStatus.signal(cause.signal))]
+    }
     guard let level, let first = self.cause else {
       self.cause = cause
       level = .terminate

@@ -20,6 +20,8 @@ struct CommandContext {
   /// Ends the process at once; see `RunSession`.
   var abandon: @Sendable (ProgramEnd) -> Void = { $0.performAtOnce() }
   var end: @MainActor (ProgramEnd) -> Void
+  /// Nil where the run is not detached.
+  var detachment: Detachment?
 
   // MARK: Output
 

@@ -58,6 +58,16 @@ struct Program {
     case .replay(let name, let speed): try records.replay(name, speed: speed)
     case .report(let run, let html): try records.report(run, html: html)
     case .diff(let first, let second): try records.diff(first, second)
+    case .running: try GoingOn(context: context, settings: invocation.settings).list()
+    case .attach(let run, let access):
+      try AttachCommand(context: context, invocation: invocation).perform(run, access)
+    case .wait(let run): try WaitCommand(context: context, settings: invocation.settings).perform(run)
+    case .events(let run, let follows):
+      try EventsCommand(context: context, invocation: invocation).perform(run, follows: follows)
+    case .control(let action, let run, let jobs):
+      try RunControl(context: context, settings: invocation.settings).perform(action, run, jobs)
+    case .slots(let run, let number):
+      try RunControl(context: context, settings: invocation.settings).setSlots(number, of: run)
     case .logs(let words, let follows):
       try LogsCommand(context: context, invocation: invocation).perform(words, follows: follows)
     case .demo(nil): context.print(RunPlan.list.map(MessageText.of))
@@ -175,6 +185,11 @@ struct Program {
         let store = environment.stateFolder(Settings()).flatMap { try? RunStore(folder: $0) }
         let runs = ((try? store?.runs(50)) ?? []).filter { !areUnfinished || $0.isUnfinished }
         return runs.map { .init(text: $0.id, summary: $0.name) }
+      },
+      live: {
+        GoingOn(context: context, settings: Settings()).programs.map {
+          .init(text: $0.greeting.run, summary: $0.greeting.name)
+        }
       })
     context.print(completion.answer.lines)
   }

@@ -4,6 +4,7 @@ import JobCluster
 import JobEngine
 import JobFiles
 import JobModel
+import Remote
 import RunStore
 import Session
 
@@ -29,6 +30,12 @@ struct ProgramParts {
   }
   var openScenario: @MainActor (_ name: String, Environment) throws -> RunPlan = { try RunPlan.scenario($0, $1) }
   var readList: @MainActor (_ path: String) throws -> String = { try DownloadList.read($0) }
+  /// Shows the run to other programs of this user; returns what ends that, or throws why it can't be shown.
+  var serve: @MainActor (any JobFeed, Greeting, _ folders: [String]) throws -> @MainActor () -> Void = {
+    feed, greeting, folders in
+    let server = try RunServer.inFirst(of: folders, feed, greeting)
+    return { server.finish() }
+  }
   /// Reads a list of sums: a file, `-` for standard input, or a URL.
   var readSums: @MainActor (_ place: String) throws -> [UInt8] = { try DownloadSums.read($0) }
   /// The list of `opdash each`.

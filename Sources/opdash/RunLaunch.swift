@@ -2,6 +2,7 @@ import Basics
 import Foundation
 import JobEngine
 import JobModel
+import Remote
 import Reports
 import RunStore
 import Screen
@@ -67,9 +68,11 @@ struct RunLaunch {
     var options = try options()
     var read = context.filesRead(settings, own: plan.files)
     if case .graph(let graph) = plan.subject {
-      let approved = try Approvals.of(settings.approved, earlier: plan.approvals, in: graph, canAsk: hasView || asks)
+      // A detached run is asked by programs that are attached to it.
+      let canAsk = hasView || asks || context.detachment != nil
+      let approved = try Approvals.of(settings.approved, earlier: plan.approvals, in: graph, canAsk: canAsk)
       options?.queue.approved = approved
-      options?.queue.canAsk = hasView || asks
+      options?.queue.canAsk = canAsk
       options?.origin.approvals = Approvals.recorded(approved, in: graph)
       try parts.checkCluster(graph)
       try checkTargets(of: graph, read)
@@ -85,6 +88,7 @@ struct RunLaunch {
       interface, of: plan.source, settings: settings, environment, output: context.output, errors: context.errors,
       files: files, showsProgress: environment.showsProgress(for: settings.interface))
     let view = hasView ? try parts.makeView(feed, display.viewOptions, plan.past ?? recording?.past) : nil
+    var stopServing: (@MainActor () -> Void)?
     let paint = context.paint(settings, onTerminal: environment.errorIsTerminal)
     let raw = plan.rawOrder.map {
       RawOutput(feed, order: $0, paint: paint, output: context.output, errors: context.errors)
@@ -107,7 +111,10 @@ struct RunLaunch {
         return loss
       },
       offer: { run in recording == nil || raw != nil || interface == .json ? nil : resumption(of: run) },
-      cleanUp: plan.cleanUp,
+      cleanUp: {
+        stopServing?()
+        plan.cleanUp()
+      },
       end: raw == nil ? nil : .stopped, abandon: context.abandon, exit: context.end)
     recording?.whenLost { [weak session] in session?.noteUnrecorded($0) }
     parts.watchSignals(session)
@@ -116,8 +123,24 @@ struct RunLaunch {
       recording?.start()
       run.start()
       arrivals?()
+      guard plan.past == nil else { return }
+      let serving = Result { try serve(feed, isRecorded: recording != nil) }
+      stopServing = try? serving.get()
+      // Without --detach, the command line has not asked for the socket.
+      context.detachment?.announce(feed, problem: serving.failure.map { "\($0)" })
     }
     if let reason = run.unrecorded { session.noteUnrecorded(reason) }
+  }
+
+  /// Shows the run to other programs of this user; returns what ends that.
+  private func serve(_ feed: any JobFeed, isRecorded: Bool) throws -> @MainActor () -> Void {
+    let stateFolder = environment.stateFolder(settings)
+    let greeting = Greeting(
+      pid: getpid(), run: "", name: plan.source, place: plan.file ?? environment.currentDirectory,
+      stateFolder: isRecorded ? stateFolder : nil)
+    let folders = SocketFolder.paths(runtimeFolder: environment.runtimeFolder, stateFolder: stateFolder)
+    // A detached run may outlive the login, and with it the runtime folder.
+    return try parts.serve(feed, greeting, context.detachment == nil ? folders : folders.reversed())
   }
 
   /// The line with the command that resumes the run; nil if nothing is left to do, or the jobs can't be read again.
@@ -185,5 +208,12 @@ struct RunLaunch {
       guard let options else { preconditionFailure("a graph has options") }
       return try parts.makeRun(graph, options)
     }
+  }
+}
+
+extension Result {
+  fileprivate var failure: Failure? {
+    if case .failure(let failure) = self { return failure }
+    return nil
   }
 }

@@ -10,7 +10,8 @@ for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
 }
 
 // Before another file gets the number of a descriptor that make has passed on.
-let environment = Environment.current()
+var environment = Environment.current()
+let detachment = Detachment(&environment)
 
 // A crash ends the program at once, and so the jobs: the runtime's reporter would stop at a question while they execute.
 if environment.variables["SWIFT_BACKTRACE", default: ""].isEmpty {
@@ -19,6 +20,13 @@ if environment.variables["SWIFT_BACKTRACE", default: ""].isEmpty {
 
 if let shortage = StartCheck.shortage() {
   Output.standardError.write(line: "opdash: \(shortage)")
+  Foundation.exit(ExitStatus.usage)
+}
+
+// Before there is a guardian, which would end with this process.
+if detachment == nil, Detachment.isWanted(Array(CommandLine.arguments.dropFirst())) {
+  let reason = Detachment.start(CommandLine.arguments)
+  Output.standardError.write(line: "opdash: can't start a detached run: \(reason)")
   Foundation.exit(ExitStatus.usage)
 }
 
@@ -33,6 +41,6 @@ let context = CommandContext(
   end: { end in
     ProcessSupervisor.shared.endAll()
     end.perform()
-  })
+  }, detachment: detachment)
 Program(context: context).perform(Array(CommandLine.arguments.dropFirst()))
 dispatchMain()

@@ -10,6 +10,7 @@ import Testing
   private static let scrubs: Set<Command> = [.scrubBack, .scrubForward]
   /// What an executing job of a run without output, failures, tags and questions can't do.
   private static let usual: Set<Command> = zooms.union(scrubs).union([
+    .detach,
     .copyAll, .next, .previous, .retry, .retryDependents, .retryFailed, .raise, .lower, .approve, .untag, .fold,
     .nextFailure, .watch, .hold,
   ])
@@ -259,9 +260,23 @@ import Testing
       (.tag, "no job here"), (.sortNext, "only the list is sorted"), (.invert, "only the list is sorted"),
       (.retry, "this job has not failed"), (.retryDependents, "this job has not failed"),
       (.retryFailed, "no job has failed"), (.help, ""),
+      (.detach, "this run ends with its terminal; opdash run --detach starts one that does not"),
     ] as [(Command, String)])
   func aRefusalSaysWhy(_ action: Command, _ text: String) {
     #expect(action.refusal(in: model(.succeeded(upToDate: false))) == text)
+  }
+
+  @Test func theRunOfAnotherProgramIsLeftWithoutAQuestion() {
+    var model = model(.executing)
+    model.attachment = .readOnly
+    for action in [Command.quit, .detach] {
+      #expect(action.request(&model, .zero) == [.leave(.quit)])
+      #expect(model.prompt == nil)
+    }
+    #expect(Command.cancel.request(&model, .zero).isEmpty)
+    #expect(model.notice?.text == "attached with --read-only: the run can't be changed from here")
+    model.attachment = .full
+    #expect(Command.cancel.request(&model, .zero) == [.send(.cancel([JobID(0)], by: .person))])
   }
 
   @Test func aRetryIsRefusedByTheStateOfTheRun() {

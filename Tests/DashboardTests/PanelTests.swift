@@ -490,7 +490,8 @@ struct PanelTests {
   // MARK: Palette and questions
 
   @Test func thePaletteListsEveryActionWithItsKeyAndDoesWhatIsChosen() {
-    let model = Model(run: Run(), size: Size(width: 80, height: 24))
+    var model = Model(run: Run(), size: Size(width: 80, height: 24))
+    model.attachment = .full
     #expect(CommandPalette.matches("", in: model).count == KeyMap.standard.bindings.count - 1)
     var bench = bench()
     bench.press(.character(":"))

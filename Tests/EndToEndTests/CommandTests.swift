@@ -184,8 +184,9 @@ struct CommandTests {
     let files = try FileManager.default.subpathsOfDirectory(atPath: prefix)
       .filter { FileManager.default.contents(atPath: "\(prefix)/\($0)") != nil }.sorted()
     let pages = [
-      "check", "completion", "demo", "diff", "each", "events", "get", "graph", "help", "history", "import", "init",
-      "jobs", "keys", "list", "logs", "replay", "report", "resume", "run", "schema", "settings", "watch",
+      "approve", "attach", "cancel", "check", "completion", "demo", "diff", "each", "events", "get", "graph", "help",
+      "history", "import", "init", "jobs", "keys", "list", "logs", "pause", "ps", "replay", "report", "resume", "retry",
+      "run", "schema", "settings", "slots", "wait", "watch",
     ]
     #expect(
       files == [

@@ -61,15 +61,15 @@ import Testing
   }
 
   @Test func aKeyOfMyOwnWorksAndIsNamedOnTheScreen() throws {
-    try place.write(settings: "keys: { cancel: [D, F9], quit: Q, pause: F2 }\n")
+    try place.write(settings: "keys: { cancel: [d, F9], quit: Q, pause: F2 }\n")
     let window = try place.window("run", "jobs.yml")
     try window.sees("touch", "▶")
     try window.choose("touch", of: 3)
     try window.sees("the keys in force") { screen in
       guard let last = screen.lines.last else { return false }
-      return last.contains("D cancel") && last.contains("F2 pause") && last.contains("Q quit")
+      return last.contains("d cancel") && last.contains("F2 pause") && last.contains("Q quit")
     }
-    try window.press("x", "q", "D")
+    try window.press("x", "q", "d")
     try window.sees("touch", "⊘", "by you")
     try window.showAll()
     try window.sees("Ended after")

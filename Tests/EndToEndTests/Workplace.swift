@@ -12,6 +12,8 @@ final class Workplace: Sendable {
     let own = [
       "HOME": folder.url.path, "XDG_STATE_HOME": folder.file("state").path,
       "XDG_CONFIG_HOME": folder.file("config").path, "LC_ALL": "C.UTF-8",
+      // Sockets are in the state folder, apart from those of the person who tests.
+      "XDG_RUNTIME_DIR": "",
       "PATH": "/usr/local/bin:/usr/bin:/bin",
     ]
     self.variables = own.merging(FaultHandling.environment) { $1 }.merging(variables) { $1 }

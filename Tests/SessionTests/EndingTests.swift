@@ -26,6 +26,12 @@ import Testing
     #expect(stop.signal == signal)
   }
 
+  @Test(arguments: [(StopSequence.Cause.interrupt, Int32(0)), (.terminate, 143), (.hangup, 129)])
+  func theRunOfAnotherProgramIsLeftAsItIs(_ cause: StopSequence.Cause, _ status: Int32) {
+    var stop = StopSequence(leavesRun: true)
+    #expect(stop.receive(cause) == [.leave(status: status)])
+  }
+
   @Test func anInterruptAfterATermKillsAndTheStatusStaysThatOfTheFirst() {
     var stop = StopSequence()
     _ = stop.receive(.terminate)

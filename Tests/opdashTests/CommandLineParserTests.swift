@@ -1,4 +1,5 @@
 import JobModel
+import Remote
 import Session
 import Testing
 
@@ -57,9 +58,12 @@ import Testing
     ("-d run get u", .get(DownloadRequest(urls: ["u"], folder: "run"))),
     ("--help", .help(nil)), ("-h", .help(nil)), ("run -h", .help(.command(.run))),
     ("-h get", .help(.command(.get))), ("help", .help(nil)), ("help run", .help(.command(.run))),
-    ("help jobs", .help(.jobs)), ("help events", .help(.events)), ("help help", .help(.command(.help))),
+    ("help jobs", .help(.jobs)), ("help events", .help(.command(.events))), ("help help", .help(.command(.help))),
     ("help --man", .manual(nil)), ("help --man run", .manual(.command(.run))), ("help -h", .help(.command(.help))),
-    ("completion zsh", .completion(.zsh)),
+    ("completion zsh", .completion(.zsh)), ("ps", .running), ("attach", .attach(run: nil, .full)),
+    ("attach --read-only 1", .attach(run: "1", .readOnly)), ("wait 1", .wait(run: "1")),
+    ("events -f", .events(run: "last", follows: true)), ("slots 1 4", .slots(run: "1", 4)),
+    ("cancel 1 a b", .control(.cancel, run: "1", jobs: ["a", "b"])), ("pause 1", .control(.pause, run: "1", jobs: [])),
     ("check --help", .help(.command(.check))), ("--version", .version), ("run --version", .version),
   ])
   func aLineAsksForACommand(_ line: String, _ command: Invocation.Command) throws {

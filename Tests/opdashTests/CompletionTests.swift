@@ -17,7 +17,7 @@ struct CompletionTests {
       },
       runs: { areUnfinished in
         [.init(text: "20260102-1", summary: "release")] + (areUnfinished ? [] : [.init(text: "20260101-1")])
-      }
+      }, live: { [.init(text: "20260102-1", summary: "release")] }
     ).answer
   }
 
@@ -28,7 +28,7 @@ struct CompletionTests {
 
   @Test func commandsAreOfferedFirst() {
     #expect(texts("") == CommandName.allCases.map(\.rawValue))
-    #expect(texts("-n", "c") == ["check", "completion"])
+    #expect(texts("-n", "c") == ["check", "cancel", "completion"])
     #expect(answer(["ru"]).lines == ["run\trun a job file; naming jobs runs them and their needs"])
   }
 
@@ -94,7 +94,7 @@ struct CompletionTests {
     #expect(answer(["each", "-n", ""]) == .candidates([]) && answer(["each", "-nd", "x", "y", ""]) == .files([]))
     #expect(texts("import", "") == ["ninja", "procfile", "compose"] && answer(["import", "ninja", ""]) == .files([]))
     #expect(texts("completion", "") == ["bash", "zsh", "fish"])
-    #expect(texts("help", "") == CommandName.allCases.map(\.rawValue) + ["jobs", "events", "settings"])
+    #expect(texts("help", "") == CommandName.allCases.map(\.rawValue) + ["jobs", "settings"])
     #expect(texts("get", "") == [] && texts("keys", "") == [] && texts("schema", "") == [])
     #expect(texts("nonsense", "") == CommandName.allCases.map(\.rawValue))
   }

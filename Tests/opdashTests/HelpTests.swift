@@ -91,7 +91,7 @@ struct HelpTests {
       contentsOf: root.appending(path: "Sources/Reports/Reports.docc/Events.md"), encoding: .utf8)
     let types = reference.split(separator: "\n").filter { $0.hasPrefix("### ") }
       .flatMap { $0.dropFirst(4).split(separator: ", ").map(String.init) }
-    guard case .table(let rows)? = HelpText.events.sections.first?.blocks.first else { return #expect(Bool(false)) }
+    guard case .table(let rows)? = HelpText.records.first?.blocks.first else { return #expect(Bool(false)) }
     #expect(rows.map(\.term) == types)
     for row in rows {
       for field in row.meaning.split(separator: ", ") where field.wholeMatch(of: #/[a-z_]+/#) != nil {

@@ -20,7 +20,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("run a.yml", 1), ("get http://h/f", 1), ("resume", 1), ("replay last", 1), ("run -n a.yml", 0), ("check a.yml", 0),
+    ("run a.yml", 1), ("get http://h/f", 1), ("resume", 1), ("replay last", 1), ("attach 1", 1), ("ps", 0),
+    ("run -n a.yml", 0), ("check a.yml", 0),
     ("list", 0), ("--version", 0), ("help run", 0), ("demo", 0), ("run --slot 3", 0),
   ])
   func aGuardianIsStartedForWhatExecutesJobsOrShowsThem(_ line: String, _ count: Int) {

@@ -2,6 +2,7 @@ import Dashboard
 import Foundation
 import JobFiles
 import JobModel
+import Remote
 import Screen
 import Support
 import Testing
@@ -33,6 +34,8 @@ final class ProgramWorld {
   var checked: JobGraph?
   var clusterFault: UsageError?
   var viewOptions: ViewOptions?
+  /// What other programs are shown of the run, and where, while they are.
+  var served: (greeting: Greeting, folders: [String])?
   var view: FakeView?
   let output = TemporaryFile()
   let errors = TemporaryFile()
@@ -66,7 +69,12 @@ final class ProgramWorld {
             subject: .graph(JobGraph(name: name)), source: name, closing: { ["it showed \($0.counts.succeeded)"] },
             cleanUp: { [weak self] in self?.cleanUps += 1 })
       },
-      readList: { _ in "http://h/listed\n" }, arguments: list.descriptor,
+      readList: { _ in "http://h/listed\n" },
+      serve: { _, greeting, folders in
+        self.served = (greeting, folders)
+        return { self.served = nil }
+      },
+      arguments: list.descriptor,
       feed: { _, arriving, _, _ in
         self.arriving = arriving
         return {}

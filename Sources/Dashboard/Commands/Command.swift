@@ -111,6 +111,7 @@ struct Command: Sendable {
   private func pastRefusal(in model: Model) -> String? {
     guard changesRun else { return nil }
     if model.isReplay { return "this is a replay: its run can't be changed" }
+    if model.attachment == .readOnly { return "attached with --read-only: the run can't be changed from here" }
     guard model.isPast else { return nil }
     let way = model.presentKey.map { ": \($0) returns to the present" } ?? ""
     return "this is the past, which can't be changed\(way)"
@@ -124,7 +125,7 @@ struct Command: Sendable {
     untag, kill, wrap, list, critical, events, tree, palette, watch, drain, moreSlots, fewerSlots, morePool, fewerPool,
     raise,
     lower, tagAll, tagDependents, up, down, pageUp, pageDown, halfUp, halfDown, first, last, left, right, sortNext,
-    sortPrevious, invert, copyAll, times, freeze, hold, nextFailure, scrubBack, scrubForward, mouse, redraw,
+    sortPrevious, invert, copyAll, times, freeze, hold, nextFailure, scrubBack, scrubForward, mouse, detach, redraw,
   ]
 }
 

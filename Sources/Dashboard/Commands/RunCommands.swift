@@ -67,6 +67,15 @@ extension Command {
     "quit", .running, [.character("q"), .function(10)], "quit; asks while jobs run", worksOnHelpPage: true,
     word: { _ in "quit" }, effects: { model, _ in quit(&model) })
 
+  static let detach: Command = {
+    var command = Command(
+      "detach", .running, [.character("D")], "leave the run running", isEnabled: { $0.attachment != nil },
+      refusal: { _ in "this run ends with its terminal; opdash run --detach starts one that does not" },
+      effects: { _, _ in [.leave(.quit)] })
+    command.isOffered = { $0.attachment != nil }
+    return command
+  }()
+
   private static func running(
     _ name: String, _ keys: [Key], _ help: String, isEnabled: @escaping Predicate,
     refusal: @escaping @Sendable (Model) -> String, word: @escaping Words = { _ in nil },
@@ -95,9 +104,9 @@ extension Command {
       })
   }
 
-  /// Leaves a run that is over or replayed, asks while jobs run, escalates the stop of a run that is being stopped.
+  /// Leaves a run that is over, replayed or another program's, asks while jobs run, escalates the stop of a run that is being stopped.
   private static func quit(_ model: inout Model) -> [Effect] {
-    if model.isOver || model.isReplay { return [.leave(.quit)] }
+    if model.isOver || model.isReplay || model.attachment != nil { return [.leave(.quit)] }
     guard let stopping = model.live.stopping else {
       if model.quits > 0 { return escalate(&model) }
       if model.live.counts.active == 0, model.live.counts.backingOff == 0, model.live.counts.ready == 0 {

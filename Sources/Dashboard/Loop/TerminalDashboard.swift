@@ -66,6 +66,7 @@ package final class TerminalDashboard {
     model = Model(run: subscription.snapshot, size: terminal.size, options: options)
     model.hasPast = past != nil
     model.isReplay = feed.isReplay
+    model.attachment = feed.attachment
     if model.isReplay { model.options.keys = options.keys.forReplay }
     draw()
     perform(Update.departure(model))

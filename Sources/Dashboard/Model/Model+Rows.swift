@@ -205,10 +205,10 @@ extension Model {
 }
 
 extension StateClass {
-  var isPausable: Bool { [.executing, .serving, .backingOff, .ready, .waiting].contains(self) }
+  package var isPausable: Bool { [.executing, .serving, .backingOff, .ready, .waiting].contains(self) }
 
   /// A skipped job is retried with its cause.
-  var isRetryable: Bool { [.failed, .timedOut, .allowedFailure, .cancelled, .upToDate].contains(self) }
+  package var isRetryable: Bool { [.failed, .timedOut, .allowedFailure, .cancelled, .upToDate].contains(self) }
 
   var hasPriority: Bool { [.waiting, .ready, .backingOff].contains(self) }
 }

@@ -58,6 +58,8 @@ struct Model {
   var hasPast = false
   /// Whether the run is over and is played again.
   var isReplay = false
+  /// How the dashboard is attached to the run of another program; nil for a run of this one.
+  var attachment: RunAttachment?
   /// Whether the replay is held.
   var isHeld = false
   private(set) var index: JobIndex

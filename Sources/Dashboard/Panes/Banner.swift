@@ -36,7 +36,7 @@ struct Banner {
         text = "\(failure)Stopping \(who)\(Self.outage(run))" + (kill.map { ", killed in \($0)" } ?? "")
         keys =
           switch stopping.by {
-          case _ where model.isReplay: hint("leaves")
+          case _ where model.isReplay || model.attachment != nil: hint("leaves")
           case .signal: ["Ctrl-C kills now"]
           case .program: hint("leaves")
           case .person, .policy, .timeout, .unneeded, .restart: hint("kills now")

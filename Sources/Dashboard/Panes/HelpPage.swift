@@ -58,6 +58,7 @@ struct HelpPage {
         ([.retryFailed], "retry all failed jobs"),
         ([.fewerSlots, .moreSlots, .fewerPool, .morePool], "slots; units of a pool"),
         ([.drain, .watch], "drain; watch inputs"), ([.quit], "quit; asks while jobs run"),
+        ([.detach], "leave it running"),
       ]
     ),
     (

@@ -43,6 +43,15 @@ package final class RecordedPast: RunPast, @unchecked Sendable {
     history = RunHistory(events)
   }
 
+  /// The past of a run that another program records in the store of `folder`.
+  package init(folder: String, ofRun id: String) {
+    self.folder = folder
+    self.id = { id }
+    noteLimit = 0
+    source = .record(nil)
+    history = RunHistory()
+  }
+
   package func note(_ events: [JobEvent]) {
     queue.async { [self] in
       guard case .notes = source, let first = events.first else { return }

@@ -131,13 +131,15 @@ struct CommandLineParser {
     }
     if values.wantsHelp { return Invocation(command: .help(.command(name))) }
     if values.explains, !values.isDryRun { throw UsageError("--explain is for --dry-run: add -n") }
+    if values.isDetached, values.isDryRun { throw UsageError("--detach is for a run, not for --dry-run") }
     if values.wantsJSON, values.html != nil || values.prunes || values.settings.files[.junit] != nil {
       throw UsageError("--json prints what opdash \(name.rawValue) prints else: leave out the other form")
     }
     return Invocation(
       command: try command(name, operands.dropFirst(named == nil ? 0 : 1)), isBare: named == nil,
       settings: values.settings, vars: values.vars, isDryRun: values.isDryRun,
-      isForced: values.isForced, explains: values.explains, wantsJSON: values.wantsJSON, isWatching: name == .watch)
+      isForced: values.isForced, explains: values.explains, wantsJSON: values.wantsJSON,
+      isDetached: values.isDetached, isWatching: name == .watch)
   }
 
   private func command(_ name: CommandName, _ operands: ArraySlice<String>) throws(UsageError) -> Invocation.Command {
@@ -177,6 +179,19 @@ struct CommandLineParser {
       }
       return .diff(first, second)
     case .logs: return .logs(Array(operands), follows: values.follows)
+    case .ps: return .running
+    case .attach: return .attach(run: operands.first, values.isReadOnly ? .readOnly : .full)
+    case .wait: return .wait(run: operands.first)
+    case .events: return .events(run: operands.first ?? "last", follows: values.follows)
+    case .cancel: return try control(.cancel, operands)
+    case .pause: return try control(.pause, operands)
+    case .retry: return try control(.retry, operands)
+    case .approve: return try control(.approve, operands)
+    case .slots:
+      guard operands.count == 2, let run = operands.first, let number = operands.last.flatMap({ Int($0) }),
+        (1...100_000).contains(number)
+      else { throw UsageError("opdash slots needs a run and a number of slots, as in opdash slots last 4") }
+      return .slots(run: run, number)
     case .keys: return .keys
     case .initialize: return .initialize(file: operands.first ?? JobFileSearch.names[0])
     case .importing:
@@ -221,6 +236,15 @@ struct CommandLineParser {
       }
       return .get(request)
     }
+  }
+
+  private func control(
+    _ action: RunAction, _ operands: ArraySlice<String>
+  ) throws(UsageError) -> Invocation.Command {
+    guard let run = operands.first else {
+      throw UsageError("opdash \(action.rawValue) needs a run; opdash ps lists them")
+    }
+    return .control(action, run: run, jobs: Array(operands.dropFirst()))
   }
 
   /// The error of a first word that is neither a command nor the name of a job.

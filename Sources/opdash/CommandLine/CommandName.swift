@@ -10,6 +10,15 @@ enum CommandName: String, CaseIterable {
   case initialize = "init"
   case importing = "import"
   case schema
+  case ps
+  case attach
+  case wait
+  case events
+  case cancel
+  case pause
+  case retry
+  case approve
+  case slots
   case resume
   case history
   case replay
@@ -30,20 +39,23 @@ enum CommandName: String, CaseIterable {
     case urls = "URL..."
     case commandLine = "'CMD {}' [ARG...]"
     case run = "[RUN]"
+    case runOrProcess = "[RUN|PID]"
     case runOrFile = "RUN|FILE"
     case twoRuns = "RUN RUN"
     case runAndJob = "[RUN] [JOB]"
+    case runAndJobs = "RUN [JOB...]"
+    case runAndNumber = "RUN N"
     case scenario = "[NAME]"
-    case topic = "[COMMAND|jobs|events|settings]"
+    case topic = "[COMMAND|jobs|settings]"
     case shell = "bash|zsh|fish"
 
     /// How many there can be.
     var limit: Int {
       switch self {
       case .none: 0
-      case .file, .run, .runOrFile, .scenario, .topic, .shell: 1
-      case .foreignFile, .twoRuns, .runAndJob: 2
-      case .fileAndJobs, .urls, .commandLine: .max
+      case .file, .run, .runOrProcess, .runOrFile, .scenario, .topic, .shell: 1
+      case .foreignFile, .twoRuns, .runAndJob, .runAndNumber: 2
+      case .fileAndJobs, .runAndJobs, .urls, .commandLine: .max
       }
     }
   }
@@ -67,6 +79,10 @@ enum CommandName: String, CaseIterable {
   private static let search = """
     Without FILE, it is opdash.yml, opdash.yaml or opdash.json in this folder or the nearest one above; - is standard \
     input.
+    """
+  private static let live = """
+    RUN is the name of a run that is going on, the beginning of one, last, or the number of its process; opdash ps \
+    lists them.
     """
   private static let naming = "RUN is a run's name, the beginning of one, or last; opdash history lists them."
 
@@ -210,6 +226,85 @@ enum CommandName: String, CaseIterable {
         with "# yaml-language-server: $schema=opdash.schema.json" is checked in editors with the YAML language server.
         """,
         [("opdash schema", "> opdash.schema.json keeps it for the editor")])
+    case .ps:
+      Row(
+        .none, "list the runs of this user that are going on",
+        """
+        Prints the runs on this machine that opdash executes for this user: name, process, time, jobs, job file. They
+        are found by sockets in $XDG_RUNTIME_DIR/opdash and in the state folder, which nobody else can reach.
+        """,
+        [("opdash ps", "all of them")])
+    case .attach:
+      Row(
+        .runOrProcess, "show a run of another terminal in the dashboard",
+        """
+        Shows a run that is going on in the dashboard, with all views, logs and keys, also those that act; several
+        programs may show one run. q, Ctrl-C and the end of the terminal leave the run as it is. Without RUN or PID it
+        is the only one that is going on; the beginning of a run's name is enough.
+
+        The exit status is the run's if it has ended, else 0. ssh -t HOST opdash attach shows a run of another machine.
+        """,
+        [
+          ("opdash attach", "the only run"), ("opdash attach 20261122-1030 --read-only", "no key changes it"),
+        ])
+    case .wait:
+      Row(
+        .runOrProcess, "wait until a run has ended; ends with its exit status",
+        """
+        Prints nothing and ends when the run does, with the exit status of opdash run. \(Self.live) Without it, it is the
+        only one that is going on. Of a run that has ended already it is the recorded status.
+        """,
+        [("opdash wait 20261122-1030", "&& ./deploy follows if all succeeded")])
+    case .events:
+      Row(
+        .run, "print the events of a recorded run as NDJSON",
+        """
+        Prints the events of a run, one JSON object a line, as --ui json and --events do. \(Self.naming) The default is
+        last. With --follow it prints what comes until the run has ended. Each line begins with v (1), seq (0, 1, 2 … without a gap), t (seconds since the run began) and type. New fields
+        are added at the end; readers ignore those that they don't know.
+        """,
+        [
+          ("opdash events -f", "of the last run, as they come"),
+          ("opdash events last | jq -r 'select(.state == \"failed\").job'", "the names of failed jobs"),
+        ])
+    case .cancel:
+      Row(
+        .runAndJobs, "cancel jobs of a run of another terminal, or stop it",
+        """
+        Cancels the jobs, which names or patterns say; without JOB it stops the run: nothing new starts, and what runs
+        is ended. \(Self.live)
+        """,
+        [("opdash cancel 20261122-1030", "the whole run"), ("opdash cancel last 'test-*'", "some of its jobs")])
+    case .pause:
+      Row(
+        .runAndJobs, "pause jobs of a run of another terminal, or resume them",
+        """
+        Pauses the jobs, which names or patterns say; without JOB all. If all of them are paused already, it resumes
+        them. \(Self.live)
+        """,
+        [("opdash pause last build", "one job; once more resumes it")])
+    case .retry:
+      Row(
+        .runAndJobs, "retry jobs of a run of another terminal",
+        """
+        Starts jobs again that have failed or were cancelled, and what was skipped because of them; without JOB all
+        that failed. \(Self.live)
+        """,
+        [("opdash retry last", "all failed jobs"), ("opdash retry last lint", "one of them")])
+    case .approve:
+      Row(
+        .runAndJobs, "approve jobs of a run of another terminal",
+        """
+        Lets jobs start that wait for a person; without JOB all that ask. \(Self.live)
+        """,
+        [("opdash approve last publish", "the job publish starts")])
+    case .slots:
+      Row(
+        .runAndNumber, "change how many jobs of a run execute at once",
+        """
+        Sets the number of slots; jobs beyond a smaller number end first. \(Self.live)
+        """,
+        [("opdash slots last 2", "two jobs at once from now on")])
     case .resume:
       Row(
         .run, "resume an interrupted, cancelled or failed run",

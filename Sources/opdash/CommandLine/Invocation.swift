@@ -1,7 +1,16 @@
 import Dashboard
 import JobFiles
+import Remote
 import Reports
 import Session
+
+/// A command for jobs of a run that is going on.
+enum RunAction: String {
+  case cancel
+  case pause
+  case retry
+  case approve
+}
 
 /// A parsed command line.
 struct Invocation: Equatable {
@@ -26,6 +35,16 @@ struct Invocation: Equatable {
     case diff(String, String)
     /// A run, a job of it, or both; see `LogsCommand`.
     case logs([String], follows: Bool)
+    /// Lists the runs that are going on.
+    case running
+    /// The name of a run, a process, or nil for the only one that is going on.
+    case attach(run: String?, RemoteAccess)
+    /// As `attach`.
+    case wait(run: String?)
+    case events(run: String, follows: Bool)
+    /// Without jobs, all of the run.
+    case control(RunAction, run: String, jobs: [String])
+    case slots(run: String, Int)
     case keys
     /// Nil lists the scenarios.
     case demo(scenario: String?)
@@ -45,8 +64,10 @@ struct Invocation: Equatable {
 
   /// Whether the command executes jobs, or takes the terminal: others are spared the start of a guardian.
   var isSupervised: Bool {
-    if case .replay = command { return true }
-    return command.startsJobs && !isDryRun
+    switch command {
+    case .replay, .attach: true
+    default: command.startsJobs && !isDryRun
+    }
   }
 
   var command: Command
@@ -63,6 +84,8 @@ struct Invocation: Equatable {
   var explains = false
   /// Whether a table is printed as JSON.
   var wantsJSON = false
+  /// Whether the run has no terminal.
+  var isDetached = false
   /// Whether inputs are watched.
   var isWatching = false
   /// The command line without the program's name.

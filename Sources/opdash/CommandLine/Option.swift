@@ -12,6 +12,7 @@ struct Option: Sendable {
     var each = EachRequest()
     var vars: [String: String] = [:]
     var isDryRun = false
+    var isDetached = false
     var isForced = false
     var onlyFailed = false
     var prunes = false
@@ -21,6 +22,7 @@ struct Option: Sendable {
     var wantsJSON = false
     var explains = false
     var follows = false
+    var isReadOnly = false
     var wantsManual = false
     var wantsHelp = false
     var wantsVersion = false
@@ -71,11 +73,15 @@ struct Option: Sendable {
 
   private static let running: [CommandName] = [.run, .watch, .get, .each, .demo, .resume]
   /// The commands with a dashboard.
+  private static let drawing: [CommandName] = running + [.replay, .attach]
+  /// The commands that can print a run instead.
   private static let showing: [CommandName] = running + [.replay]
-  private static let printing: [CommandName] = showing + [.keys]
+  private static let printing: [CommandName] = drawing + [.keys]
   /// The commands that read a job file and accept values for its vars.
   private static let reading: [CommandName] = [.run, .watch, .list, .check, .graph]
-  private static let recorded: [CommandName] = [.resume, .history, .replay, .report, .diff, .logs]
+  private static let recorded: [CommandName] = [.resume, .history, .replay, .report, .diff, .logs, .events]
+  /// The commands for runs that are going on.
+  private static let live: [CommandName] = [.ps, .attach, .wait, .cancel, .pause, .retry, .approve, .slots]
 
   /// All options, in the order of the help.
   static let all: [Option] = [
@@ -95,6 +101,9 @@ struct Option: Sendable {
     flag("dry-run", letter: "n", running, unlettered: [.each], "say what would run, in order, and why what won't") {
       $0.isDryRun = true
     },
+    flag("detach", [.run, .watch, .get, .each, .resume], "run in the background, and print the run's name") {
+      $0.isDetached = true
+    },
     flag("explain", [.run, .watch, .resume], "with --dry-run: which input or command has changed") {
       $0.explains = true
     },
@@ -112,7 +121,8 @@ struct Option: Sendable {
     value("format", .choice("F", GraphFormat.self), [.graph], "text (default), dot for Graphviz, or mermaid") {
       $0.graphFormat = $1
     },
-    flag("follow", letter: "f", [.logs], "print what comes, until the run has ended") { $0.follows = true },
+    flag("follow", letter: "f", [.logs, .events], "print what comes, until the run has ended") { $0.follows = true },
+    flag("read-only", [.attach], "no key changes the run") { $0.isReadOnly = true },
     flag("json", [.list, .history, .report, .diff], "print one JSON document") { $0.wantsJSON = true },
     flag("prune", [.history], "remove old runs now: by age, number and size") { $0.prunes = true },
     value(
@@ -160,10 +170,10 @@ struct Option: Sendable {
       "lines (default), grouped or github; raw for each"
     ) { ($0.settings.grouping, $0.each.isRaw) = (PlainReport.Grouping(rawValue: $1), $1 == "raw") },
     value(
-      "keep-open", .choice("WHEN", KeepOpen.self), showing, "stay at the end: on-failure (default), always or never"
+      "keep-open", .choice("WHEN", KeepOpen.self), drawing, "stay at the end: on-failure (default), always or never"
     ) { $0.settings.keepOpen = $1 },
     value(
-      "state", .folder, [.run, .watch, .get, .each, .demo] + recorded,
+      "state", .folder, [.run, .watch, .get, .each, .demo] + live + recorded,
       "where runs are recorded (default $XDG_STATE_HOME/opdash)"
     ) { $0.settings.state = $1 },
     value("events", .file, running, "write the events to a file, as --ui json prints them") {
@@ -178,17 +188,17 @@ struct Option: Sendable {
     value("otlp", .url, running, "send the run as an OpenTelemetry trace to a collector") {
       $0.settings.collector = $1
     },
-    value("notify", .choice("HOW", EndNotice.self), showing, "at the end: none (default), bell or message") {
+    value("notify", .choice("HOW", EndNotice.self), drawing, "at the end: none (default), bell or message") {
       $0.settings.notice = $1
     },
-    value("background", .choice("BG", ScreenTraits.Background.self), showing, "auto (default), dark or light") {
+    value("background", .choice("BG", ScreenTraits.Background.self), drawing, "auto (default), dark or light") {
       $0.settings.background = $1
     },
     flag("ascii", printing + [.graph], "draw with ASCII only") { $0.settings.isASCII = true },
     value("color", .choice("WHEN", Settings.Color.self), printing, "auto (default), always or never") {
       $0.settings.color = $1
     },
-    flag("no-mouse", showing, "leave the mouse to the terminal") { $0.settings.hasMouse = false },
+    flag("no-mouse", drawing, "leave the mouse to the terminal") { $0.settings.hasMouse = false },
     flag("man", [.help], "print the source of a man page") { $0.wantsManual = true },
     flag("help", letter: "h", [], "print this; after a command, its help") { $0.wantsHelp = true },
     flag("version", [], "print the version and the commit that it was built from") { $0.wantsVersion = true },

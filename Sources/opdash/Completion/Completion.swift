@@ -25,6 +25,8 @@ struct Completion {
   let jobs: (_ file: String?) -> [Candidate]
   /// The names of the recorded runs, the newest first; on request only the runs that can be resumed.
   let runs: (_ areUnfinished: Bool) -> [Candidate]
+  /// The names of the runs that are going on.
+  let live: () -> [Candidate]
 
   /// The line without the word that is being typed.
   private struct Line {
@@ -97,6 +99,9 @@ struct Completion {
     case .run, .twoRuns, .runOrFile, .runAndJob:
       let answer = fitting(runs(command == .resume) + [Candidate(text: "last", summary: "the newest run")], current)
       return answer == .candidates([]) && operands == .runOrFile ? .files([]) : answer
+    case .runAndJobs where !before.isEmpty: return fitting(jobs(nil), current)
+    case .runOrProcess, .runAndJobs: return fitting(live(), current)
+    case .runAndNumber: return before.isEmpty ? fitting(live(), current) : .candidates([])
     case .file: return .files(JobFileSearch.extensions)
     case .foreignFile:
       return before.isEmpty

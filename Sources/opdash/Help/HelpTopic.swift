@@ -5,16 +5,14 @@ import Session
 enum HelpTopic: Equatable, CaseIterable {
   case command(CommandName)
   case jobs
-  case events
   case settings
 
-  static let allCases: [HelpTopic] = CommandName.allCases.map { .command($0) } + [.jobs, .events, .settings]
+  static let allCases: [HelpTopic] = CommandName.allCases.map { .command($0) } + [.jobs, .settings]
 
   var word: String {
     switch self {
     case .command(let command): command.rawValue
     case .jobs: "jobs"
-    case .events: "events"
     case .settings: "settings"
     }
   }
@@ -29,7 +27,6 @@ enum HelpTopic: Equatable, CaseIterable {
     switch self {
     case .command(let command): HelpText(command)
     case .jobs: .jobs
-    case .events: .events
     case .settings: .settings
     }
   }
@@ -50,19 +47,21 @@ extension HelpText {
       Section(title: "Options", blocks: [.table(Row.options(of: command))]),
       Section(title: "Examples", blocks: [.table(row.examples.map { Row(term: $0.line, meaning: $0.meaning) })]),
     ]
+    if command == .events { sections += Self.records }
   }
 
-  /// The commands, some of them with one line for two, so that the help fits a screen.
-  private static let commands: [([CommandName], String?)] = [
-    ([.run, .watch], "run a job file; run again what changes of inputs affect"), ([.get], nil),
-    ([.each], "run a command for each argument, or line of standard input"),
+  /// The commands, several on each line, so that the help fits a screen.
+  private static let commands: [([CommandName], String)] = [
+    ([.run, .watch], "run a job file; run again what changes affect"),
+    ([.get, .each], "download URLs; run a command for each argument"),
     ([.list, .check, .graph], "print a file's jobs, its faults, or its graph"),
-    ([.resume], "resume an unfinished run; finished work is kept"),
-    ([.history, .replay], "list past runs and usual times; play a run again"),
-    ([.report, .diff, .logs], "say where a run spent its time; compare two; print output"),
-    ([.initialize, .importing, .demo], "write a job file; make one of another tool's; scenarios"),
-    ([.keys, .help], "print the keys; explain a command, files, settings"),
-    ([.completion, .schema], "complete commands in a shell, job files in an editor"),
+    ([.ps, .attach, .wait], "list live runs; show one here; wait for its end"),
+    ([.cancel, .pause, .retry], "act on a run of another terminal"),
+    ([.approve, .slots], "let jobs start that ask; change the slots"),
+    ([.resume, .history, .replay], "resume a run; list past runs; play one again"),
+    ([.report, .diff, .logs, .events], "where a run's time went; compare two; print it"),
+    ([.initialize, .importing, .schema], "write a job file; of another tool's; its schema"),
+    ([.demo, .keys, .help, .completion], "play scenarios; print keys; explain; complete"),
   ]
 
   /// The help of the program.
@@ -75,9 +74,7 @@ extension HelpText {
         blocks: [
           .table(
             commands.map { commands, meaning in
-              Row(
-                term: commands.map(\.rawValue).joined(separator: ", "),
-                meaning: meaning ?? commands.map(\.row.summary).joined(separator: "; "))
+              Row(term: commands.map(\.rawValue).joined(separator: ", "), meaning: meaning)
             })
         ]),
       .init(

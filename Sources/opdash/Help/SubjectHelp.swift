@@ -192,66 +192,48 @@ extension HelpText {
     history: { days: 30, runs: 200, megabytes: 1000 }
     """
 
-  /// The records of `--ui json`.
-  static let events = HelpText(
-    name: "opdash events", summary: "the records of --ui json", usage: "",
-    introduction: [
-      .text(
-        """
-        --ui json prints one object a line. Each begins with v (1), seq (0, 1, 2 … without a gap), t (seconds since the run \
-        began) and type. New fields are added at the end; readers ignore those that they don't know.
-        """)
-    ],
-    sections: [
-      Section(
-        title: "type",
-        blocks: [
-          .rows(
-            """
-            run_started | run, name, slots, at, jobs, pools, folder, resumes
-            job_added | job, kind, needs, what it does, priority, uses, timeout, retries, allow_failure, parent
-            job_state | job, state, attempt, pid, and what belongs to the state
-            job_launched | job, pid, where the state had none yet
-            job_restored | job, run, at, took
-            job_caused | job, attempt, cause: why the attempt is made
-            inputs_hashed | job, hash
-            job_placed | job, cluster_id, nodes, took once it has ended
-            job_progress | job, done, total, unit
-            job_log | job, stream, text, attempt, cut
-            program_log | text, cut
-            cancel_requested | job, by, kill
-            slots_changed | slots
-            priority_changed | job, priority
-            drain_changed | draining
-            watch_changed | watching, fault
-            stop_requested | level, by
-            cluster_changed | fault, while the controller of the cluster is down
-            run_finished | succeeded, failed, skipped, cancelled, exit, allowed, left
-            """)
-        ]),
-      Section(
-        title: "state",
-        blocks: [
-          .rows(
-            """
-            waiting | for its needs
-            ready | for a slot, a pool, a person or the cluster, with its reason
-            executing, paused | an attempt runs, or is paused
-            backing_off | reason, until, retry, retries
-            succeeded | up_to_date where there was nothing to do
-            failed | reason, exit, cause, signal, status, allowed
-            cancelled | by person, signal, policy or program
-            skipped | because: the job whose end rules this one out, or for: condition, outcome, unneeded or manual
-            """)
-        ]),
-      Section(
-        title: "Examples",
-        blocks: [
-          .table([
-            Row(
-              term: "opdash run --ui json | jq -r 'select(.state == \"failed\").job'",
-              meaning: "the names of failed jobs")
-          ])
-        ]),
-    ])
+  /// The records that `opdash events` prints.
+  static let records = [
+    Section(
+      title: "type",
+      blocks: [
+        .rows(
+          """
+          run_started | run, name, slots, at, jobs, pools, folder, resumes
+          job_added | job, kind, needs, what it does, priority, uses, timeout, retries, allow_failure, parent
+          job_state | job, state, attempt, pid, and what belongs to the state
+          job_launched | job, pid, where the state had none yet
+          job_restored | job, run, at, took
+          job_caused | job, attempt, cause: why the attempt is made
+          inputs_hashed | job, hash
+          job_placed | job, cluster_id, nodes, took once it has ended
+          job_progress | job, done, total, unit
+          job_log | job, stream, text, attempt, cut
+          program_log | text, cut
+          cancel_requested | job, by, kill
+          slots_changed | slots
+          priority_changed | job, priority
+          drain_changed | draining
+          watch_changed | watching, fault
+          stop_requested | level, by
+          cluster_changed | fault, while the controller of the cluster is down
+          run_finished | succeeded, failed, skipped, cancelled, exit, allowed, left
+          """)
+      ]),
+    Section(
+      title: "state",
+      blocks: [
+        .rows(
+          """
+          waiting | for its needs
+          ready | for a slot, a pool, a person or the cluster, with its reason
+          executing, paused | an attempt runs, or is paused
+          backing_off | reason, until, retry, retries
+          succeeded | up_to_date where there was nothing to do
+          failed | reason, exit, cause, signal, status, allowed
+          cancelled | by person, signal, policy or program
+          skipped | because: the job whose end rules this one out, or for: condition, outcome, unneeded or manual
+          """)
+      ]),
+  ]
 }

@@ -1,0 +1,52 @@
+import Dispatch
+import JobModel
+import Remote
+import Reports
+import RunStore
+import Session
+
+/// `opdash attach`: the run of another program in the dashboard.
+@MainActor
+struct AttachCommand {
+  let context: CommandContext
+  let invocation: Invocation
+
+  func perform(_ word: String?, _ access: RemoteAccess) throws {
+    let settings = try context.withFile(invocation.settings)
+    guard try context.environment.interface(for: nil) == .dashboard else {
+      throw UsageError("opdash attach needs a terminal: opdash ps and opdash logs do without")
+    }
+    let program = try GoingOn(context: context, settings: settings).choose(word)
+    let feed = try RemoteFeed(program, access: access)
+    let id = feed.snapshot.start?.id ?? program.greeting.run
+    let display = RunSession.Display(
+      .dashboard, of: program.greeting.name, settings: settings, context.environment, output: context.output,
+      errors: context.errors)
+    let past = program.greeting.stateFolder.map { RecordedPast(folder: $0, ofRun: id) }
+    let view = try context.parts.makeView(feed, display.viewOptions, past)
+    let session = RunSession(
+      feed, display: display, view: view,
+      offer: { run in
+        run.summary == nil && !run.isComplete ? "run \(id) keeps running; opdash attach \(id) shows it again" : nil
+      }, abandon: context.abandon, exit: context.end)
+    feed.whenEnded { [weak session] error in
+      DispatchQueue.main.async {
+        MainActor.assumeIsolated {
+          // A program that was stopped may have missed the end.
+          let recorded = feed.snapshot.summary == nil ? Self.recorded(id, program.greeting.stateFolder) : nil
+          session?.lose("\(error): run \(id) can be resumed with: opdash resume \(id)", recorded: recorded)
+        }
+      }
+    }
+    context.parts.watchSignals(session)
+    try session.begin {}
+  }
+
+  /// The recorded run if it has ended; nil where it has not, or is not recorded.
+  static func recorded(_ id: String, _ folder: String?) -> Run? {
+    guard let store = folder.flatMap({ try? RunStore(folder: $0) }), let entry = try? store.run(named: id),
+      entry.summary != nil
+    else { return nil }
+    return (try? store.events(of: entry)).map { Run(recorded: $0) }
+  }
+}

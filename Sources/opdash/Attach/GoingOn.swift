@@ -1,0 +1,78 @@
+import Foundation
+import JobModel
+import Remote
+import Screen
+import Session
+
+/// The runs of this user's programs that are going on.
+@MainActor
+struct GoingOn {
+  let context: CommandContext
+  let settings: Settings
+
+  private var found: (programs: [RemoteProgram], problems: [RemoteError]) {
+    RemoteProgram.all(
+      in: SocketFolder.paths(
+        runtimeFolder: context.environment.runtimeFolder, stateFolder: context.environment.stateFolder(settings)))
+  }
+
+  var programs: [RemoteProgram] { found.programs }
+
+  /// Prints a line for each, and ends.
+  func list() throws {
+    let (programs, problems) = found
+    for problem in problems { context.note("\(problem)") }
+    if programs.isEmpty, problems.isEmpty { context.note(Self.nothing) }
+    context.print(Self.table(programs.map(\.greeting), now: Date()).map(MessageText.of))
+  }
+
+  /// The one with this name, the beginning of one, or this process; the only one where the word is nil.
+  func choose(_ word: String?) throws -> RemoteProgram {
+    let (programs, problems) = found
+    for problem in problems { context.note("\(problem)") }
+    guard let word else {
+      if let only = programs.first, programs.count == 1 { return only }
+      throw UsageError(programs.isEmpty ? Self.nothing : Self.several(programs))
+    }
+    if let program = programs.first(where: { "\($0.greeting.pid)" == word || $0.greeting.run == word }) {
+      return program
+    }
+    if word == "last", let last = programs.last { return last }
+    let fitting = programs.filter { !$0.greeting.run.isEmpty && $0.greeting.run.hasPrefix(word) }
+    if let only = fitting.first, fitting.count == 1 { return only }
+    if fitting.count > 1 { throw UsageError("'\(word)' begins \(Self.several(fitting))") }
+    let near = NearestName.hint(for: word, in: programs.map(\.greeting.run), otherwise: "; opdash ps lists the runs")
+    throw UsageError("no run '\(word)' is going on\(near)")
+  }
+
+  private static let nothing = "nothing is going on: opdash run starts something"
+
+  private static func several(_ programs: [RemoteProgram]) -> String {
+    let names = programs.map { "\($0.greeting.run) (\($0.greeting.name))" }
+    return "\(programs.count) runs are going on, name one of them: \(names.joined(separator: ", "))"
+  }
+
+  /// A heading and a line for each run.
+  static func table(_ greetings: [Greeting], now: Date) -> [String] {
+    guard !greetings.isEmpty else { return [] }
+    let rows = [["RUN", "PID", "TIME", "JOBS", "NAME"]] + greetings.map { row($0, now: now) }
+    let widths = (0..<4).map { column in rows.map { TextWidth.of($0[column]) }.max() ?? 0 }
+    return rows.map { row in
+      zip(row, widths).map { cell, width in
+        cell + String(repeating: " ", count: width - TextWidth.of(cell))
+      }.joined(separator: "  ") + "  " + row[4]
+    }
+  }
+
+  private static func row(_ greeting: Greeting, now: Date) -> [String] {
+    let time = greeting.startedAt.map { Format.time(Duration(clamping: now.timeIntervalSince($0))) } ?? ""
+    var jobs = ["\(greeting.done) of \(greeting.jobs) done"]
+    if greeting.executing > 0 { jobs.append("\(greeting.executing) running") }
+    if greeting.failed > 0 { jobs.append("\(greeting.failed) failed") }
+    if greeting.asking > 0 { jobs.append("\(greeting.asking) to approve") }
+    return [
+      greeting.run, "\(greeting.pid)", greeting.isOver ? "ended" : time, jobs.joined(separator: ", "),
+      "\(greeting.name)  \(greeting.place)",
+    ]
+  }
+}

@@ -1,0 +1,63 @@
+import Basics
+import Dispatch
+import JobModel
+import Remote
+import RunStore
+import Session
+
+/// `opdash wait`: ends when a run has ended, with its exit status.
+@MainActor
+struct WaitCommand {
+  let context: CommandContext
+  let settings: Settings
+
+  /// How often a run is tried again that executes by its record and can't be reached.
+  private static let interval: Duration = .milliseconds(250)
+
+  func perform(_ word: String?) throws {
+    do {
+      try wait(for: GoingOn(context: context, settings: settings).choose(word))
+    } catch {
+      // The run may have ended before, or just now.
+      guard let word, let store = try? RunStore(folder: context.stateFolder(settings)),
+        let entry = try? store.run(named: word)
+      else { throw error }
+      guard store.isGoingOn(entry) else { return context.exit(entry.summary?.exit ?? ExitStatus.workLeft) }
+      let clock: any OperationClock = .system
+      _ = clock.schedule(after: Self.interval, on: .main) {
+        MainActor.assumeIsolated {
+          do { try perform(entry.id) } catch { context.fail(error) }
+        }
+      }
+    }
+  }
+
+  private func wait(for program: RemoteProgram) throws {
+    let feed = try RemoteFeed(program, access: .readOnly, logLines: 0)
+    let id = feed.snapshot.start?.id ?? program.greeting.run
+    let subscription = feed.subscribe(on: .main) { events in
+      for case .runFinished(let summary) in events.lazy.map(\.fact) {
+        MainActor.assumeIsolated { context.exit(summary.exit) }
+      }
+    }
+    if let summary = subscription.snapshot.summary { return context.exit(summary.exit) }
+    feed.whenEnded { error in
+      // Keeps the subscription until there is an answer.
+      withExtendedLifetime(subscription) {}
+      DispatchQueue.main.async {
+        MainActor.assumeIsolated {
+          let run = feed.snapshot
+          let recorded = run.summary == nil ? AttachCommand.recorded(id, program.greeting.stateFolder) : nil
+          end(of: id, recorded ?? run, error)
+        }
+      }
+    }
+  }
+
+  /// The program of the run has ended, mostly after it has stated the end.
+  private func end(of id: String, _ run: Run, _ error: RemoteError) {
+    guard run.summary == nil, !run.isComplete else { return context.exit((run.summary ?? RunSummary(of: run)).exit) }
+    context.note("\(error): run \(id) can be resumed with: opdash resume \(id)")
+    context.exit(ExitStatus.workLeft)
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import JobModel
+import Remote
+import Support
+import Testing
+
+@testable import Session
+@testable import opdash
+
+@MainActor @Suite struct GoingOnTests {
+  private let folder: TemporaryFolder
+  private let world = ProgramWorld()
+
+  init() throws {
+    folder = try TemporaryFolder()
+    world.environment.variables["XDG_RUNTIME_DIR"] = folder.url.path(percentEncoded: false)
+  }
+
+  /// Shows the world's run to it, as another program.
+  private func serve(_ feed: FakeFeed) throws -> RunServer {
+    let greeting = Greeting(pid: getpid(), run: "", name: "g", place: "/w/opdash.yml")
+    return try RunServer.inFirst(
+      of: SocketFolder.paths(runtimeFolder: world.environment.runtimeFolder, stateFolder: nil), feed, greeting)
+  }
+
+  @Test func aLineNamesRunProcessJobsAndPlace() {
+    var greeting = Greeting(pid: 42, run: "20260102-0304", name: "release", place: "/w/opdash.yml")
+    greeting.startedAt = Date(timeIntervalSince1970: 0)
+    (greeting.jobs, greeting.done, greeting.executing, greeting.failed, greeting.asking) = (9, 4, 2, 1, 1)
+    #expect(
+      GoingOn.table([greeting], now: Date(timeIntervalSince1970: 221)) == [
+        "RUN            PID  TIME  JOBS                                            NAME",
+        "20260102-0304  42   3:41  4 of 9 done, 2 running, 1 failed, 1 to approve  release  /w/opdash.yml",
+      ])
+    #expect(GoingOn.table([], now: Date()).isEmpty)
+  }
+
+  @Test func withoutARunTheSentenceSaysWhatStartsOne() async {
+    world.perform("ps")
+    #expect(world.errors.text == "opdash: nothing is going on: opdash run starts something\n")
+    world.perform("cancel last")
+    #expect(world.statuses == [0, 2])
+    #expect(world.errors.text.contains("no run 'last' is going on"))
+  }
+
+  @Test func aRunIsFoundByNameBeginningProcessAndAlone() async throws {
+    let feed = FakeFeed()
+    feed.begin(3, run: "20260102-0304")
+    let server = try serve(feed)
+    for word in ["20260102-0304", "2026", "\(getpid())", "last"] {
+      world.perform("slots \(word) 7")
+      #expect(await soon { feed.commands.last == .setSlots(7) })
+    }
+    world.perform("slots 1999 7")
+    #expect(world.errors.text.contains("no run '1999' is going on"))
+    world.perform("ps")
+    #expect(world.output.text.contains("20260102-0304"))
+    server.finish()
+  }
+
+  @Test func aCommandOfAPersonReachesTheRun() async throws {
+    let feed = FakeFeed()
+    feed.begin(3, run: "1")
+    feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil))
+    feed.post(.jobState(JobID(2), .ready(for: .person), attempt: 0, pid: nil))
+    let server = try serve(feed)
+    for (line, command) in [
+      ("cancel 1", JobCommand.stop(.terminate, by: .person)), ("cancel 1 job1", .cancel([JobID(1)], by: .person)),
+      ("pause 1 job0 job*", .pause([JobID(0), JobID(1), JobID(2)])), ("approve 1", .approve([JobID(2)])),
+    ] {
+      world.perform(line)
+      #expect(feed.commands.last == command)
+    }
+    world.perform("cancel 1 jobb")
+    #expect(world.errors.text.contains("no job of run 1 is called 'jobb': did you mean 'job0'?"))
+    world.perform("retry 1")
+    #expect(world.errors.text.contains("nothing to retry"))
+    #expect(feed.commands.count == 4)
+    server.finish()
+  }
+
+  @Test func waitingEndsWithTheStatusOfTheRun() async throws {
+    let feed = FakeFeed()
+    feed.begin(1, run: "1")
+    let server = try serve(feed)
+    world.perform("wait")
+    #expect(world.statuses.isEmpty)
+    feed.post(.jobState(JobID(0), .failed(JobFailure(.exit(1), "exit 1"), allowed: false), attempt: 1, pid: nil))
+    feed.post(.runFinished(RunSummary(of: feed.run)))
+    #expect(await world.ends(with: 1))
+    server.finish()
+  }
+
+  @Test func attachingNeedsATerminalAndShowsTheRun() async throws {
+    let feed = FakeFeed()
+    feed.begin(1, run: "1")
+    let server = try serve(feed)
+    world.perform("attach")
+    #expect(world.errors.text.contains("opdash attach needs a terminal"))
+    world.statuses = []
+    world.performOnTerminal("attach 1")
+    let view = try #require(world.view)
+    view.whenDone?(.quit)
+    #expect(await world.ends(with: 0))
+    #expect(world.errors.text.contains("run 1 keeps running; opdash attach 1 shows it again"))
+    #expect(feed.commands.isEmpty)
+    server.finish()
+  }
+
+  @Test func aRunThatEndsWhileItIsShownGivesItsStatus() async throws {
+    let feed = FakeFeed()
+    feed.begin(1, run: "1")
+    let server = try serve(feed)
+    world.performOnTerminal("attach")
+    feed.post(.jobState(JobID(0), .cancelled(by: .person), attempt: 0, pid: nil))
+    feed.post(.runFinished(RunSummary(of: feed.run)))
+    #expect(await world.ends(with: 3))
+    #expect(world.view?.isClosed == true)
+    server.finish()
+  }
+}
