@@ -18,7 +18,7 @@ final class RunReader: @unchecked Sendable {
     case closing
   }
 
-  private weak var server: RunServer?
+  private weak var server: (any RunReaderServer)?
   private let queue: DispatchQueue
   private let whenClosed: () -> Void
   private var channel: LineChannel?
@@ -39,7 +39,7 @@ final class RunReader: @unchecked Sendable {
   private static let piece = 1 << 18
 
   /// Takes over a connected socket; `whenClosed` is called once.
-  init(_ socket: Int32, on queue: DispatchQueue, server: RunServer, whenClosed: @escaping () -> Void) {
+  init(_ socket: Int32, on queue: DispatchQueue, server: any RunReaderServer, whenClosed: @escaping () -> Void) {
     (self.queue, self.server, self.whenClosed) = (queue, server, whenClosed)
     channel = LineChannel(
       socket, on: queue, lineLimit: Wire.commandLimit,
@@ -164,4 +164,15 @@ final class RunReader: @unchecked Sendable {
       if channel.unsent == 0 { queue.async { [weak self] in self?.proceed() } }
     }
   }
+}
+
+/// The server of a reader; everything is called on its queue.
+protocol RunReaderServer: AnyObject {
+  var feed: any JobFeed { get }
+  /// The number of jobs whose events have been delivered.
+  var jobs: Int { get }
+  /// The run as it stands; from now on its events are delivered to the readers.
+  func snapshot() -> Run
+  /// Looks whether every reader has what there is, when the program is about to end.
+  func checkFinished()
 }

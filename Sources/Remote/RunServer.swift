@@ -8,7 +8,7 @@ import JobModel
 /// A server never waits for a reader, and the run never waits for the server. Unread output is bounded; a reader that is behind gets a
 /// snapshot of the run instead of the missed events. Without readers it has no subscription, so that an unwatched run
 /// pays nothing for it.
-package final class RunServer: @unchecked Sendable {
+package final class RunServer: RunReaderServer, @unchecked Sendable {
   // Safe: all variables are touched only on `queue`.
 
   let feed: any JobFeed
@@ -120,7 +120,6 @@ package final class RunServer: @unchecked Sendable {
     reader.greet(greeting)
   }
 
-  /// The run as it stands; from now on its events are delivered to `reader`.
   func snapshot() -> Run {
     guard subscription == nil else { return feed.snapshot }
     let subscription = feed.subscribe(on: queue) { [weak self] events in self?.receive(events) }
@@ -129,7 +128,6 @@ package final class RunServer: @unchecked Sendable {
     return subscription.snapshot
   }
 
-  /// The number of jobs whose events have been delivered.
   var jobs: Int { writer.jobs }
 
   private func receive(_ events: [JobEvent]) {
@@ -154,7 +152,6 @@ package final class RunServer: @unchecked Sendable {
     checkFinished()
   }
 
-  /// Whether every reader has what there is, when the program is about to end.
   func checkFinished() {
     guard let done = isFinishing else { return }
     let end = feed.snapshot.nextSeq

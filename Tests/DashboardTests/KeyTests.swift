@@ -92,7 +92,7 @@ struct KeyTests {
   }
 
   @Test func everyActionHasOneLineOfTheHelpPage() {
-    let lines = HelpPage.groups.flatMap(\.lines)
+    let lines = Command.groups.flatMap(\.lines)
     let actions = lines.flatMap(\.commands)
     #expect(Set(actions) == Set(Command.all) && actions.count == Command.all.count)
   }

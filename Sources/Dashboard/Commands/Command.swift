@@ -127,6 +127,55 @@ struct Command: Sendable {
     lower, tagAll, tagDependents, up, down, pageUp, pageDown, halfUp, halfDown, first, last, left, right, sortNext,
     sortPrevious, invert, copyAll, times, freeze, hold, nextFailure, scrubBack, scrubForward, mouse, detach, redraw,
   ]
+
+  /// All commands in the order of the help page: the lines of each section, where commands that belong together share one.
+  static let groups: [(section: Section, lines: [(commands: [Command], text: String)])] = [
+    (
+      .moving,
+      [
+        ([.up, .down], "up, down"), ([.pageUp, .pageDown, .halfUp, .halfDown], "a page, half"),
+        ([.first, .last, .nextFailure], "first, last, next failure"), ([.left, .right], "scroll, time, a branch"),
+        ([.zoom, .back, .nextPane], "one job; back; pane"),
+      ]
+    ),
+    (
+      .showing,
+      [
+        ([.list, .tree, .timeline, .critical, .events], "list tree time path events"),
+        ([.treeOrList], "tree or list"), ([.filter], "filter, or search the log"),
+        ([.sortPrevious, .sortNext, .invert], "sort column; invert"),
+        ([.fold], "show or hide rows below"), ([.zoomIn, .zoomOut, .zoomAll], "timeline: in, out, all"),
+        ([.freeze, .scrubBack, .scrubForward, .mouse], "freeze; the past; mouse"),
+        ([.hold], "hold a replay"),
+        ([.help, .palette, .redraw], "help; any action; redraw"),
+      ]
+    ),
+    (
+      .acting,
+      [
+        ([.tag, .tagDependents, .tagAll, .untag], "tag; dependents; all; none"),
+        ([.cancel, .kill], "cancel; kill, no grace"), ([.pause, .approve], "pause or resume; approve"),
+        ([.retry, .retryDependents], "retry; with dependents"), ([.lower, .raise], "priority down, up"),
+      ]
+    ),
+    (
+      .running,
+      [
+        ([.retryFailed], "retry all failed jobs"),
+        ([.fewerSlots, .moreSlots, .fewerPool, .morePool], "slots; units of a pool"),
+        ([.drain, .watch], "drain; watch inputs"), ([.quit], "quit; asks while jobs run"),
+        ([.detach], "leave it running"),
+      ]
+    ),
+    (
+      .logging,
+      [
+        ([.log, .merged], "log pane; of many jobs"), ([.next, .previous], "next, previous match"),
+        ([.copy, .range, .copyAll, .copyPath], "copy line; mark; all; path"),
+        ([.follow, .wrap, .times, .firstError], "follow; wrap; times; error"),
+      ]
+    ),
+  ]
 }
 
 extension Command: Hashable, CustomStringConvertible {

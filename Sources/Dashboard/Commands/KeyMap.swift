@@ -37,7 +37,7 @@ package struct KeyMap: Sendable {
 
   /// The bindings of a section, in the order of the help page.
   func bindings(in section: Command.Section) -> [Binding] {
-    let order = HelpPage.groups.flatMap(\.lines).flatMap(\.commands)
+    let order = Command.groups.flatMap(\.lines).flatMap(\.commands)
     let named = order.compactMap { command in bindings.first { $0.command == command } }
     let others = bindings.filter { !order.contains($0.command) }
     return (named + others).filter { $0.command.section == section }

@@ -22,55 +22,6 @@ struct HelpPage {
     lines(Theme(ScreenTraits(isASCII: true, palette: .none)), model, width: model.size.width).count
   }
 
-  /// The lines of a section; keys of actions that belong together share one.
-  static let groups: [(section: Command.Section, lines: [(commands: [Command], text: String)])] = [
-    (
-      .moving,
-      [
-        ([.up, .down], "up, down"), ([.pageUp, .pageDown, .halfUp, .halfDown], "a page, half"),
-        ([.first, .last, .nextFailure], "first, last, next failure"), ([.left, .right], "scroll, time, a branch"),
-        ([.zoom, .back, .nextPane], "one job; back; pane"),
-      ]
-    ),
-    (
-      .showing,
-      [
-        ([.list, .tree, .timeline, .critical, .events], "list tree time path events"),
-        ([.treeOrList], "tree or list"), ([.filter], "filter, or search the log"),
-        ([.sortPrevious, .sortNext, .invert], "sort column; invert"),
-        ([.fold], "show or hide rows below"), ([.zoomIn, .zoomOut, .zoomAll], "timeline: in, out, all"),
-        ([.freeze, .scrubBack, .scrubForward, .mouse], "freeze; the past; mouse"),
-        ([.hold], "hold a replay"),
-        ([.help, .palette, .redraw], "help; any action; redraw"),
-      ]
-    ),
-    (
-      .acting,
-      [
-        ([.tag, .tagDependents, .tagAll, .untag], "tag; dependents; all; none"),
-        ([.cancel, .kill], "cancel; kill, no grace"), ([.pause, .approve], "pause or resume; approve"),
-        ([.retry, .retryDependents], "retry; with dependents"), ([.lower, .raise], "priority down, up"),
-      ]
-    ),
-    (
-      .running,
-      [
-        ([.retryFailed], "retry all failed jobs"),
-        ([.fewerSlots, .moreSlots, .fewerPool, .morePool], "slots; units of a pool"),
-        ([.drain, .watch], "drain; watch inputs"), ([.quit], "quit; asks while jobs run"),
-        ([.detach], "leave it running"),
-      ]
-    ),
-    (
-      .logging,
-      [
-        ([.log, .merged], "log pane; of many jobs"), ([.next, .previous], "next, previous match"),
-        ([.copy, .range, .copyAll, .copyPath], "copy line; mark; all; path"),
-        ([.follow, .wrap, .times, .firstError], "follow; wrap; times; error"),
-      ]
-    ),
-  ]
-
   private static func lines(_ theme: Theme, _ model: Model, width: Int) -> [[TextSpan]] {
     let marks = marks(theme, width: width - 2)
     if let whole = whole(theme, model, width: width, height: model.size.height - marks.count - 4) {
@@ -78,7 +29,7 @@ struct HelpPage {
     }
     let isWide = width >= 78
     let column = isWide ? (width - 4) / 2 : width - 2
-    let blocks = groups.map { group in
+    let blocks = Command.groups.map { group in
       [[TextSpan(group.section.rawValue, theme.accent.with(.bold))]]
         + group.lines.filter { $0.commands.contains { $0.isOffered(model) && !model.keys.keys(of: $0).isEmpty } }.map {
           line(keysText($0.commands, model.keys), $0.text, theme, width: column)

@@ -115,3 +115,37 @@ package struct LogRing: Sendable, Equatable {
     left.total == right.total && left.storage[left.head...] == right.storage[right.head...]
   }
 }
+
+/// One line of a job's output, cut at 4 KiB; the log file has it whole.
+package struct LogLine: Sendable, Equatable {
+  package enum Stream: String, Sendable {
+    case stdout
+    case stderr
+    /// Written by opdash about the job: a redirect, a resumed transfer.
+    case note
+  }
+
+  package static let limit = 4096
+
+  package var stream: Stream
+  /// As the job wrote it, escape sequences included, without the line feed; invalid UTF-8 is replaced.
+  ///
+  /// A line that was drawn again, after a carriage return as a rule, is as a terminal shows it.
+  package var text: String
+  /// Whether the line was longer than `limit`.
+  package var isCut: Bool
+  /// Whether the line may change yet, as a prompt or a bar; without text it was erased.
+  ///
+  /// At most ten a second for each stream.
+  package var isUnfinished: Bool
+
+  /// Whether there was an unfinished line and nothing is left of it.
+  package var isErased: Bool { isUnfinished && text.isEmpty }
+
+  package init(_ stream: Stream, _ text: String, isCut: Bool = false, isUnfinished: Bool = false) {
+    self.stream = stream
+    self.text = text
+    self.isCut = isCut
+    self.isUnfinished = isUnfinished
+  }
+}
