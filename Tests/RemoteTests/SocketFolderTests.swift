@@ -18,6 +18,15 @@ import Testing
     close(listener.descriptor)
   }
 
+  @Test func aSocketIsItsOwnersAlone() throws {
+    let folder = try TemporaryFolder()
+    let sockets = try #require(try SocketFolder(folder.url.path(percentEncoded: false) + "/live", makes: true))
+    let listener = try sockets.listen()
+    var status = stat()
+    #expect(lstat(listener.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    close(listener.descriptor)
+  }
+
   @Test func theSocketOfADeadProgramIsRemoved() throws {
     let folder = try TemporaryFolder()
     let sockets = try #require(try SocketFolder(folder.url.path() + "/live", makes: true))
