@@ -69,10 +69,10 @@ struct AttachProgramTests {
     let screen = try first.screen().text
     try second.sees("the same screen") { $0.text == screen }
     try second.press("q")
-    #expect(try eventually { try second.session.value("pane_dead_status") == "0" })
+    #expect(try second.exitStatus() == 0)
     #expect(try first.screen().text == screen)
     try first.press("q")
-    #expect(try eventually { try first.session.value("pane_dead_status") == "0" })
+    #expect(try first.exitStatus() == 0)
   }
 
   @Test(arguments: [SIGKILL, SIGSTOP, SIGHUP, SIGTERM, SIGINT])
