@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 
 /// The folder of one run under the state folder: `runs/<identifier>/logs`.
@@ -18,7 +19,7 @@ package struct RunFolder: Sendable {
       let id = "\(stamp)-\(process)" + (number == 0 ? "" : ".\(number)")
       let path = "\(state)/runs/\(id)"
       // Anything that already exists at the path, including a dangling symbolic link, is not this run's.
-      let problem = Self.makeFolder(path) ?? Self.makeFolder(path + "/logs")
+      let problem = PrivateFolder.make(path) ?? PrivateFolder.make(path + "/logs")
       if let problem, problem != EEXIST {
         throw RunFolderError(path: path, reason: String(cString: strerror(problem)))
       }
@@ -29,17 +30,6 @@ package struct RunFolder: Sendable {
       }
       number += 1
     }
-  }
-
-  /// Creates a new folder and the missing folders above it; returns the error number, which Foundation hides.
-  private static func makeFolder(_ path: String) -> Int32? {
-    guard mkdir(path, 0o700) != 0 else { return nil }
-    let problem = errno
-    guard problem == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return problem }
-    // Another run may create them at the same time.
-    let above = makeFolder(String(path[..<slash]))
-    guard above == nil || above == EEXIST else { return above }
-    return mkdir(path, 0o700) == 0 ? nil : errno
   }
 
   /// Removes the folders that are empty: a run without output leaves nothing behind.

@@ -19,11 +19,7 @@ package final class SocketFolder: Sendable {
   /// Opens the folder, which is made unless it is there; nil if it isn't there and is not to be made.
   package init?(_ path: String, makes: Bool) throws(RemoteError) {
     self.path = path
-    if makes {
-      let isMade: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
-      try? FileManager.default.createDirectory(
-        atPath: path, withIntermediateDirectories: true, attributes: isMade)
-    }
+    if makes { _ = PrivateFolder.make(path) }
     descriptor = Foundation.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT, !makes { return nil }

@@ -23,8 +23,7 @@ package final class RunStore: Sendable {
   }
 
   static func openForWriting(_ folder: String, patience: Duration) throws(RunStoreError) -> Database {
-    try? FileManager.default.createDirectory(
-      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    _ = PrivateFolder.make(folder)
     let database = try Database(path(in: folder), .create, patience: patience)
     // A database of a later version must stay as it is.
     database.setCheckpointsOnClose(false)

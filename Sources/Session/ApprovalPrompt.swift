@@ -16,7 +16,6 @@ package final class ApprovalPrompt: @unchecked Sendable {
   private let clock: any OperationClock
   private let queue = DispatchQueue(label: "opdash.approvals")
   private let reading = DispatchQueue(label: "opdash.answers")
-  private var subscription: JobSubscription?
   private var waiting: [JobID] = []
   /// The job whose question stands on the terminal.
   private var asked: JobID?
@@ -29,13 +28,10 @@ package final class ApprovalPrompt: @unchecked Sendable {
     self.clock = clock
   }
 
-  /// To be called before the run starts.
-  package func start() {
-    let subscription = feed.subscribe(on: queue) { [weak self] events in self?.receive(events) }
-    queue.async { self.subscription = subscription }
-  }
+  /// Takes the next events; from any thread.
+  fileprivate func receive(_ events: [JobEvent]) { queue.async { self.take(events) } }
 
-  private func receive(_ events: [JobEvent]) {
+  private func take(_ events: [JobEvent]) {
     for event in events {
       switch event.fact {
       case .jobState(let id, .ready(for: .person), _, _): waiting.append(id)
@@ -99,5 +95,26 @@ package final class ApprovalPrompt: @unchecked Sendable {
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
       }
     }
+  }
+}
+
+/// Passes events on to a prompt once the reports before it have written theirs, so that a question stands below them.
+struct ApprovalReport: Report {
+  private let prompt: ApprovalPrompt
+  private var events: [JobEvent] = []
+
+  init(_ prompt: ApprovalPrompt) { self.prompt = prompt }
+
+  mutating func receive(_ event: JobEvent, before: JobState?, in run: Run) {
+    switch event.fact {
+    case .jobState, .stopRequested, .runFinished: events.append(event)
+    default: break
+    }
+  }
+
+  mutating func flush() {
+    guard !events.isEmpty else { return }
+    prompt.receive(events)
+    events = []
   }
 }

@@ -81,15 +81,15 @@ package final class RunSession {
 
   /// Creates a session, which its owner keeps until `exit` is called, once.
   ///
-  /// `closing` gives lines to print after the reports. `record` is called once, when nothing else is to be done: it
-  /// waits for the record of the run, and returns why there is none. `offer` gives the last line of a run that is
-  /// recorded. `cleanUp` is called once, before `exit`.
+  /// `prompt` asks its questions below the reports. `closing` gives lines to print after them. `record` is called once,
+  /// when nothing else is to be done: it waits for the record of the run, and returns why there is none. `offer` gives
+  /// the last line of a run that is recorded. `cleanUp` is called once, before `exit`.
   /// `view` is there when the interface is the dashboard. By default the run ends when the person leaves the view, or
   /// without a view when no job can change any more; a replay ends as it was recorded. `abandon` ends the process where
   /// a signal has ended the run and the session can't leave, because its output has no reader; it is called on another
   /// queue.
   package init(
-    _ feed: any JobFeed, display: Display, view: (any LiveView)? = nil,
+    _ feed: any JobFeed, display: Display, view: (any LiveView)? = nil, prompt asking: ApprovalPrompt? = nil,
     closing: @escaping @MainActor (Run) -> [String] = { _ in [] },
     record: @escaping @MainActor () -> String? = { nil },
     offer: @escaping @MainActor (Run) -> String? = { _ in nil }, cleanUp: @escaping @MainActor () -> Void = {},
@@ -110,7 +110,8 @@ package final class RunSession {
     let end = end ?? (feed.isReplay || feed.attachment != nil ? .never : view == nil ? .complete : .stopped)
     let output = display.output
     // A reader that was taken for gone does not delay the end by lines that are dropped.
-    pump = ReportPump(feed, reports: Self.reports(display), end: end, showsLogs: { !output.isDropping })
+    let reports = Self.reports(display) + (asking.map { [ApprovalReport($0)] } ?? [])
+    pump = ReportPump(feed, reports: reports, end: end, showsLogs: { !output.isDropping })
     let files = display.files.map { file in file.format.report { file.output.write($0) } }
     filePump = files.isEmpty ? nil : ReportPump(feed, reports: files, end: .stopped)
     stop = StopController(feed, clock: clock, abandon: abandon)

@@ -99,12 +99,10 @@ struct RunLaunch {
     let prompt = asks ? ApprovalPrompt(feed, errors: context.errors) : nil
     let closing: @MainActor (Run) -> [String] = { run in
       raw?.wait()
-      // Until then the answers have an effect.
-      withExtendedLifetime(prompt) {}
       return plan.closing(run)
     }
     let session = RunSession(
-      feed, display: display, view: view, closing: closing,
+      feed, display: display, view: view, prompt: prompt, closing: closing,
       record: {
         let loss = recording?.finish()
         if let line = withExtendedLifetime(exporting, { export?.finish() }) { context.note(line) }
@@ -119,7 +117,6 @@ struct RunLaunch {
     recording?.whenLost { [weak session] in session?.noteUnrecorded($0) }
     parts.watchSignals(session)
     try session.begin {
-      prompt?.start()
       recording?.start()
       run.start()
       arrivals?()

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import Session
 
@@ -10,13 +11,8 @@ struct ScratchFolder {
   /// Throws a sentence that ends with the advice.
   init(_ name: String, advice: String) throws(UsageError) {
     url = FileManager.default.temporaryDirectory.appending(path: "opdash-\(name)-\(UUID().uuidString)")
-    do {
-      try FileManager.default.createDirectory(
-        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch {
-      let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
-      let reason = cause.map { String(cString: strerror(Int32(($0 as NSError).code))) } ?? error.localizedDescription
-      throw UsageError("can't make the folder \(path): \(reason); \(advice)")
+    if let problem = PrivateFolder.make(path) {
+      throw UsageError("can't make the folder \(path): \(String(cString: strerror(problem))); \(advice)")
     }
   }
 

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 
 /// Chooses the run that `opdash resume` continues when none is named.
@@ -26,8 +27,7 @@ package enum ResumeClaim {
   package static func take(_ entry: RunEntry) -> Bool {
     guard let folder = entry.folder else { return true }
     // A run without output has not made it.
-    try? FileManager.default.createDirectory(
-      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    _ = PrivateFolder.make(folder)
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     // Stays open: closing it would give the lock back.
     return descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK

@@ -54,13 +54,7 @@ package struct SlurmFiles: Sendable {
 
   /// Creates the folder if it does not exist; returns a message if that fails.
   func makeFolder() -> String? {
-    do {
-      try FileManager.default.createDirectory(
-        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-      return nil
-    } catch {
-      return "the folder of the cluster jobs can't be made: \(folder): \(error.localizedDescription)"
-    }
+    PrivateFolder.ensure(folder).map { "the folder of the cluster jobs can't be made: \(folder): \($0)" }
   }
 
   /// Writes a file that only its owner may read; returns a message if that fails.
