@@ -56,7 +56,10 @@ struct Detachment {
   // MARK: In the terminal
 
   /// Whether a command line starts a run that is to be detached.
-  static func isWanted(_ words: [String]) -> Bool { (try? CommandLineParser.parse(words))?.isDetached ?? false }
+  static func isWanted(_ words: [String]) -> Bool {
+    // Other starts are spared a second reading of the command line.
+    words.contains("--detach") && ((try? CommandLineParser.parse(words))?.isDetached ?? false)
+  }
 
   /// Starts the program anew, prints the name of its run or its error, and ends; returns why it can't be started.
   static func start(_ arguments: [String]) -> String {
