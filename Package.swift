@@ -80,7 +80,7 @@ let package = Package(
     module(
       "OperationDashboard",
       [
-        "Basics", "JobEngine", "JobModel", "NcursesTerminal", "Operations", "Processes", "Reports", "Session",
+        "Basics", "JobEngine", "JobModel", "NcursesTerminal", "Operations", "Processes", "Remote", "Reports", "Session",
         "Transfers",
       ]),
 
@@ -126,7 +126,8 @@ let package = Package(
       swiftSettings: settings),
     // What Tests/Benchmarks/run measures of the library.
     .executableTarget(
-      name: "operation-benchmarks", dependencies: ["Operations"], path: "Tests/Benchmarks/OperationBenchmarks",
+      name: "operation-benchmarks", dependencies: ["OperationDashboard", "Operations"],
+      path: "Tests/Benchmarks/OperationBenchmarks",
       swiftSettings: settings),
     .executableTarget(
       name: "process-benchmarks", dependencies: ["Operations", "Processes"],
@@ -158,7 +159,7 @@ let package = Package(
     tests("NcursesTerminal", ["CTerminal", "Support", "Screen", "terminal-probe"]),
     tests("DemoServer", ["Support", "Checksums"]),
     tests("Scenarios", ["Support", "DemoServer", "JobEngine", "JobFiles", "JobModel", "OperationDashboard"]),
-    tests("OperationDashboard", ["Support", "JobModel", "Operations", "Processes", "Session", "Transfers"]),
+    tests("OperationDashboard", ["Support", "JobModel", "Operations", "Processes", "Remote", "Session", "Transfers"]),
     tests(
       "Session",
       ["Basics", "CTerminal", "Support", "Dashboard", "JobModel", "NcursesTerminal", "Operations", "Reports", "Screen"]),

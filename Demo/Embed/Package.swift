@@ -8,5 +8,7 @@ let package = Package(
   dependencies: [.package(name: "opdash", path: "../..")],
   targets: [
     .executableTarget(
-      name: "embed", dependencies: [.product(name: "OperationDashboard", package: "opdash")])
+      name: "embed", dependencies: [.product(name: "OperationDashboard", package: "opdash")]),
+    .executableTarget(
+      name: "server", dependencies: [.product(name: "OperationDashboard", package: "opdash")]),
   ])

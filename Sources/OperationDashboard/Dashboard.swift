@@ -92,7 +92,7 @@ public final class Dashboard: Sendable {
     public let exitStatus: Int32
   }
 
-  let feed: QueueFeed
+  let observed: ObservedQueue
   private let options: Options
   private let show: Lock<Show>
 
@@ -107,7 +107,7 @@ public final class Dashboard: Sendable {
 
   /// Observes `queue` from now on; operations that are in it already are shown.
   public init(observing queue: OperationQueue, options: Options = Options()) {
-    feed = QueueFeed(observing: queue, name: options.name)
+    observed = ObservedQueue(queue, name: options.name)
     self.options = options
     show = Lock(.notYet)
   }
@@ -121,7 +121,7 @@ public final class Dashboard: Sendable {
   /// queue instead. An operation that was added before is ignored. A dependency cycle is a programmer error: the
   /// program stops with the path of the cycle.
   public func add(_ operations: [Operation]) {
-    do { try feed.add(operations) } catch { programmerError(error.description) }
+    do { try observed.add(operations) } catch { programmerError(error.description) }
   }
 
   /// Adds an operation that a person can retry: `make` makes it, and then a new one for each further attempt.
@@ -139,7 +139,7 @@ public final class Dashboard: Sendable {
   @discardableResult
   public func add<Made: Operation>(retrying make: @escaping @Sendable (_ attempt: Int) -> Made) -> Made {
     let first = make(1)
-    do { try feed.add(first, retrying: make) } catch { programmerError(error.description) }
+    do { try observed.add(first, retrying: make) } catch { programmerError(error.description) }
     return first
   }
 
@@ -167,7 +167,7 @@ public final class Dashboard: Sendable {
   ///
   /// Before `run()` it cancels as well.
   public func interrupt() {
-    onScreen(else: { if case .notYet = $0 { self.feed.send(.stop(.terminate, by: .signal)) } }, { $0.interrupt() })
+    onScreen(else: { if case .notYet = $0 { self.observed.send(.stop(.terminate, by: .signal)) } }, { $0.interrupt() })
   }
 
   /// Whether the dashboard shows a screen or writes lines now.
@@ -183,14 +183,15 @@ public final class Dashboard: Sendable {
 
   @MainActor
   private func open(whenDone: @escaping @MainActor (Summary) -> Void) throws {
-    let (feed, show) = (feed, show)
+    let (observed, show) = (observed, show)
     switch show.withLock(\.self) {
     case .notYet, .refused: break
     case .open, .over: programmerError("Dashboard.run() was called twice: a dashboard runs once")
     }
+    let feed = observed.beginDashboard()
     let session = try EmbeddedSession(feed, options) { status in
       show.withLock { $0 = .over }
-      whenDone(Summary(feed.close(), exitStatus: status))
+      whenDone(Summary(observed.endDashboard(), exitStatus: status))
     }
     let isRefused = show.withLock { show in
       guard case .notYet = show else { return true }
@@ -205,6 +206,26 @@ public final class Dashboard: Sendable {
       show.withLock { $0 = .over }
       throw error
     }
+  }
+
+  /// Lets `opdash attach` show the queue, and act on it, until the service is stopped or released.
+  ///
+  /// Only programs of the same user can attach themselves. Without a screen of its own, a program needs nothing else: it
+  /// doesn't call `run()`. Then the queue is observed only while a program is attached, which sees the operations that are
+  /// in the queue from that moment; otherwise the operations cost nothing. A person who stops the run cancels the operations
+  /// that are in the queue then. Throws `ServiceError` if no socket can be made. May be called from any thread.
+  public func serve() throws -> Service { try serve(in: Service.folders) }
+
+  func serve(in folders: [String]) throws -> Service {
+    let service = try Service(observed, in: folders)
+    let isShown = show.withLock { show in
+      switch show {
+      case .notYet, .refused, .over: false
+      case .open: true
+      }
+    }
+    if !isShown { observed.rest() }
+    return service
   }
 
   private func onScreen(

@@ -24,11 +24,13 @@ extension QueueFeed {
     if !present.isEmpty { enroll(present, under: nil) }
   }
 
-  private func enroll(_ operations: [Operation], under parent: Operation?) {
+  func enroll(
+    _ operations: [Operation], under parent: Operation?, factories: [ObjectIdentifier: QueueMember.Factory] = [:]
+  ) {
     let new = registry.withLock { registry -> [QueueMember] in
-      let unknown = operations.filter { !registry.isKnown($0) && !$0.isFinished }
+      let unknown = operations.filter { !registry.isKnown($0) && !$0.isFinished }.map { registry.unwrap($0) }
       guard !unknown.isEmpty else { return [] }
-      guard let parent else { return observed(registry.enroll(unknown)) }
+      guard let parent else { return observed(registry.enroll(unknown, factories: factories)) }
       guard let member = registry.member(of: parent) else { return [] }
       return observed(registry.enroll(unknown, under: member))
     }

@@ -61,6 +61,10 @@ extension QueueFeed {
   }
 
   private func stop(_ level: StopLevel, _ canceller: JobState.Canceller) {
+    guard !continuing else {
+      lookForArrivals()
+      return end(members.compactMap(\.self), by: canceller)
+    }
     state(.stopRequested(level, by: canceller))
     guard stopping == nil else { return }
     lookForArrivals()

@@ -15,6 +15,8 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
 
   package let queue: OperationQueue
   package let name: String
+  /// Whether the run stays open: a stop ends the present operations, not later ones.
+  let continuing: Bool
   package let stream: FactStream
   /// The queue for calls of the program's own code, such as a `cancel()` that takes long.
   let calling = DispatchQueue(label: "opdash.queue.commands", qos: .userInitiated)
@@ -44,16 +46,34 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   var renewals: [JobID: JobState.Canceller?] = [:]
 
   /// Observes the operations that are in the queue or enter it, and operations added here.
-  package init(observing queue: OperationQueue, name: String? = nil, clock: any OperationClock = .system) {
-    self.queue = queue
-    let ownName = queue.name.flatMap { $0.isEmpty || $0.hasPrefix("NSOperationQueue") ? nil : $0 }
-    self.name = name ?? ownName ?? ProcessInfo.processInfo.processName
+  ///
+  /// The run of a `continuing` queue has no end: its program adds operations as long as it executes.
+  package convenience init(
+    observing queue: OperationQueue, name: String? = nil, clock: any OperationClock = .system, continuing: Bool = false
+  ) {
+    self.init(
+      of: DependencyQueue(feeding: queue), name: name ?? Self.name(of: queue), factories: [:], continuing: continuing,
+      clock: clock)
+  }
+
+  /// As the other initializer, with the operations that wait in the dependency queue.
+  init(
+    of dependencyQueue: DependencyQueue, name: String, factories: [ObjectIdentifier: QueueMember.Factory],
+    continuing: Bool, clock: any OperationClock = .system
+  ) {
+    (queue, self.name, self.continuing) = (dependencyQueue.queue, name, continuing)
+    self.dependencyQueue = dependencyQueue
     stream = FactStream(label: "opdash.queue", clock: clock)
-    dependencyQueue = DependencyQueue(feeding: queue)
     stream.begin()
     stream.source = self
     entries = QueueEntryObserver { [weak self] operations, entry in self?.entered(operations, entry) }
-    enrollPresent()
+    enroll(queue.operations + dependencyQueue.operations, under: nil, factories: factories)
+  }
+
+  /// The name that the program gave the queue, or the program's own.
+  static func name(of queue: OperationQueue) -> String {
+    let ownName = queue.name.flatMap { $0.isEmpty || $0.hasPrefix("NSOperationQueue") ? nil : $0 }
+    return ownName ?? ProcessInfo.processInfo.processName
   }
 
   deinit {
@@ -85,7 +105,8 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
       let new = operations.filter { seen.insert(ObjectIdentifier($0)).inserted && !registry.isKnown($0) }
       count = new.count
       try registry.wrap(new.filter { !$0.isFinished && !$0.isExecuting })
-      return observed(registry.enroll(new, factory: factory))
+      let factories = factory.flatMap { factory in new.first.map { [ObjectIdentifier($0): factory] } } ?? [:]
+      return observed(registry.enroll(new, factories: factories))
     }
     watchEnds(of: added)
     // A child is run by its parent; an operation that has begun or finished is only shown.
@@ -103,8 +124,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
       isStarted = true
       let start = RunStart(
         id: UUID().uuidString.lowercased(), name: name, slots: Self.slots(queue.maxConcurrentOperationCount),
-        at: Date(),
-        jobs: earlyJobs.count)
+        at: Date(), jobs: earlyJobs.count, isOpen: continuing)
       stream.state(.runStarted(start))
       for (index, job) in earlyJobs.enumerated() { stream.state(.jobAdded(JobID(index), job)) }
       if queue.isSuspended { stream.state(.drainChanged(true)) }

@@ -39,6 +39,18 @@ struct QueueRegistry {
     }
   }
 
+  /// The operation that a person sees: inside a wrapper that an earlier feed of the queue made, or the operation itself.
+  mutating func unwrap(_ operation: Operation) -> Operation {
+    guard let wrapper = operation as? AdaptedOperation, wrapper.standsForOperation else { return operation }
+    wrappers[ObjectIdentifier(wrapper.operation)] = wrapper
+    return wrapper.operation
+  }
+
+  /// The operations that go into the queue: after `wrap`, wrappers instead of the wrapped ones.
+  func enqueued(_ operations: [Operation]) -> [Operation] {
+    operations.map { wrappers[ObjectIdentifier($0)] ?? $0 }
+  }
+
   /// Wraps the operations that aren't `AsyncOperation`s; the wrappers take over their dependencies.
   ///
   /// Throws if the dependencies form a cycle; then nothing has changed.
@@ -61,11 +73,12 @@ struct QueueRegistry {
   /// Numbers the unknown operations and all their children before it describes any of them, because an operation may
   /// depend on a later one.
   mutating func enroll(
-    _ operations: [Operation], under parent: QueueMember? = nil, factory: QueueMember.Factory? = nil
+    _ operations: [Operation], under parent: QueueMember? = nil,
+    factories: [ObjectIdentifier: QueueMember.Factory] = [:]
   ) -> [QueueMember] {
     var new: [(member: QueueMember, parent: QueueMember?)] = []
     for operation in operations where !isKnown(operation) {
-      new.append((register(operation, under: parent, factory: factory), parent))
+      new.append((register(operation, under: parent, factory: factories[ObjectIdentifier(operation)]), parent))
     }
     return describe(new)
   }

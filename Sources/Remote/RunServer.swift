@@ -13,6 +13,7 @@ package final class RunServer: RunReaderServer, @unchecked Sendable {
 
   let feed: any JobFeed
   private let greeting: Greeting
+  private let describe: @Sendable (inout Greeting) -> Void
   private let listener: SocketFolder.Listener
   private let queue = DispatchQueue(label: "opdash.remote")
   private let clock: any OperationClock
@@ -28,11 +29,13 @@ package final class RunServer: RunReaderServer, @unchecked Sendable {
   /// The pause before it accepts again when no descriptor is free.
   private static let pause = Duration.seconds(1)
 
-  /// Accepts readers from now on.
+  /// Accepts readers from now on; `describe` states in a greeting what the run is at, without it from a snapshot.
   package init(
-    _ feed: any JobFeed, _ greeting: Greeting, on listener: SocketFolder.Listener, clock: any OperationClock = .system
+    _ feed: any JobFeed, _ greeting: Greeting, on listener: SocketFolder.Listener, clock: any OperationClock = .system,
+    describe: (@Sendable (inout Greeting) -> Void)? = nil
   ) {
     (self.feed, self.greeting, self.listener, self.clock) = (feed, greeting, listener, clock)
+    self.describe = describe ?? { $0.read(feed.snapshot) }
     accepting = DispatchSource.makeReadSource(fileDescriptor: listener.descriptor, queue: queue)
     let descriptor = listener.descriptor
     accepting.setCancelHandler { close(descriptor) }
@@ -42,13 +45,14 @@ package final class RunServer: RunReaderServer, @unchecked Sendable {
 
   /// A server with a socket in the first folder that takes one; throws the error of the last.
   package static func inFirst(
-    of paths: [String], _ feed: any JobFeed, _ greeting: Greeting
+    of paths: [String], _ feed: any JobFeed, _ greeting: Greeting,
+    describe: (@Sendable (inout Greeting) -> Void)? = nil
   ) throws(RemoteError) -> RunServer {
     var problem = RemoteError.folder("XDG_RUNTIME_DIR", reason: "neither it nor HOME is set")
     for path in paths {
       do throws(RemoteError) {
         if let folder = try SocketFolder(path, makes: true) {
-          return RunServer(feed, greeting, on: try folder.listen())
+          return RunServer(feed, greeting, on: try folder.listen(), describe: describe)
         }
       } catch {
         problem = error
@@ -56,6 +60,9 @@ package final class RunServer: RunReaderServer, @unchecked Sendable {
     }
     throw problem
   }
+
+  /// The path of the socket.
+  package var path: String { listener.path }
 
   deinit {
     listener.remove()
@@ -71,9 +78,9 @@ package final class RunServer: RunReaderServer, @unchecked Sendable {
     queue.async { [self] in
       accepting.cancel()
       isFinishing = done
-      let isOver = feed.snapshot.summary != nil
+      for reader in readers.values where !reader.isFollowing { reader.close() }
       // A run that is left as it is has no last event.
-      for reader in readers.values where !isOver || !reader.isFollowing { reader.close() }
+      if !readers.isEmpty, feed.snapshot.summary == nil { for reader in readers.values { reader.close() } }
       checkFinished()
     }
     _ = done.wait(timeout: .now() + patience)
@@ -116,7 +123,7 @@ package final class RunServer: RunReaderServer, @unchecked Sendable {
     }
     readers[number] = reader
     var greeting = greeting
-    greeting.read(feed.snapshot)
+    describe(&greeting)
     reader.greet(greeting)
   }
 
@@ -154,8 +161,10 @@ package final class RunServer: RunReaderServer, @unchecked Sendable {
 
   func checkFinished() {
     guard let done = isFinishing else { return }
-    let end = feed.snapshot.nextSeq
-    for reader in readers.values where reader.hasAll(upTo: end) { reader.close() }
+    if !readers.isEmpty {
+      let end = feed.snapshot.nextSeq
+      for reader in readers.values where reader.hasAll(upTo: end) { reader.close() }
+    }
     if readers.isEmpty {
       isFinishing = nil
       done.signal()

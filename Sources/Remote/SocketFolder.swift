@@ -48,24 +48,54 @@ package final class SocketFolder: Sendable {
   // MARK: One that listens
 
   /// A socket that programs of this machine can connect to.
-  package struct Listener: Sendable {
+  package final class Listener: Sendable {
     package let descriptor: Int32
-    fileprivate let folder: SocketFolder
-    fileprivate let name: String
+    private let folder: SocketFolder
+    private let name: String
+    private let isThere = Lock(true)
+
+    fileprivate init(_ descriptor: Int32, in folder: SocketFolder, name: String) {
+      (self.descriptor, self.folder, self.name) = (descriptor, folder, name)
+    }
 
     package var path: String { "\(folder.path)/\(name)" }
 
     /// Removes the name, so that no further program connects.
-    package func remove() { unlinkat(folder.descriptor, name, 0) }
+    package func remove() {
+      isThere.withLock { isThere in
+        // Another listener of this process may have the name later.
+        guard isThere else { return }
+        isThere = false
+        unlinkat(folder.descriptor, name, 0)
+        folder.giveBack(name)
+      }
+    }
   }
 
-  /// Listens as this process.
+  /// The paths that this process listens on.
+  private static let taken = Lock<Set<String>>([])
+
+  /// `PID@MACHINE`, or `PID.2@MACHINE` and so on for a process that listens already.
+  private func takeName() -> String {
+    Self.taken.withLock { taken in
+      var number = 1
+      while true {
+        let name = "\(getpid())\(number == 1 ? "" : ".\(number)")@\(Self.machine)"
+        if taken.insert("\(path)/\(name)").inserted { return name }
+        number += 1
+      }
+    }
+  }
+
+  private func giveBack(_ name: String) { Self.taken.withLock { _ = $0.remove("\(path)/\(name)") } }
+
+  /// Listens as this process, which may do so several times.
   package func listen() throws(RemoteError) -> Listener {
-    let name = "\(getpid())@\(Self.machine)"
+    let socket = try Self.makeSocket()
+    let name = takeName()
     // Until it listens, it would look like the socket of a dead program.
     let early = "." + name
     unlinkat(descriptor, early, 0)
-    let socket = try Self.makeSocket()
     do throws(RemoteError) {
       try Self.withAddress(reach(early)) { address, length throws(RemoteError) in
         guard bind(socket, address, length) == 0 else { throw .system("bind", errno) }
@@ -77,9 +107,10 @@ package final class SocketFolder: Sendable {
     } catch {
       unlinkat(descriptor, early, 0)
       close(socket)
+      giveBack(name)
       throw error
     }
-    return Listener(descriptor: socket, folder: self, name: name)
+    return Listener(socket, in: self, name: name)
   }
 
   // MARK: Those that connect
@@ -104,7 +135,7 @@ package final class SocketFolder: Sendable {
         return nil
       case ENOENT, 0: return nil
       // Its queue of connections is full.
-      case EAGAIN: throw .silent(pid: Int32(name.prefix { $0 != "@" }) ?? 0)
+      case EAGAIN: throw .silent(pid: Int32(name.prefix(while: \.isNumber)) ?? 0)
       default: throw .system("connect", failure)
       }
     }

@@ -62,6 +62,8 @@ package struct Greeting: Sendable, Equatable {
   /// The jobs that wait for a person.
   package var asking = 0
   package var isOver = false
+  /// Whether it is the operation queue of a program, which has no end and no record.
+  package var isQueue = false
   /// The folder whose store records the run; nil if none does.
   package var stateFolder: String?
   /// The job file, or the program's current folder.
@@ -72,9 +74,22 @@ package struct Greeting: Sendable, Equatable {
     (self.place, self.stateFolder) = (place, stateFolder)
   }
 
+  /// The name that `opdash attach` accepts.
+  package var identifier: String { isQueue ? "\(pid)" : run }
+
+  /// The advice for a program that has ended before its run; empty if there is none.
+  package var remedy: String { isQueue ? "" : ": run \(run) can be resumed with: opdash resume \(run)" }
+
+  /// The same with the name of a run that had not begun.
+  package func ofRun(_ run: Run) -> Greeting {
+    var greeting = self
+    if let start = run.start { (greeting.run, greeting.startedAt) = (start.id, start.at) }
+    return greeting
+  }
+
   /// Copies the state of the run.
-  mutating func read(_ run: Run) {
-    if let start = run.start { (self.run, name, startedAt) = (start.id, start.name, start.at) }
+  package mutating func read(_ run: Run) {
+    if let start = run.start, !isQueue { (self.run, name, startedAt) = (start.id, start.name, start.at) }
     (jobs, done, failed) = (run.counts.all, run.counts.done, run.counts.failed)
     executing = run.counts.executing
     asking = run.jobs.count { $0.state == .ready(for: .person) }
@@ -94,6 +109,7 @@ package struct Greeting: Sendable, Equatable {
       bytes.append(field: "executing", executing)
       bytes.append(field: "asking", asking)
       bytes.append(field: "over", isOver)
+      bytes.append(field: "queue", isQueue)
       bytes.append(field: "state", stateFolder)
       bytes.append(field: "place", place)
     }
@@ -112,6 +128,7 @@ package struct Greeting: Sendable, Equatable {
     (failed, executing) = (try fields.count("failed"), try fields.count("executing"))
     asking = try fields.count("asking")
     isOver = try fields.flag("over")
+    isQueue = try fields.flag("queue")
   }
 }
 

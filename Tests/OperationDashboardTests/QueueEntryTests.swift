@@ -63,7 +63,7 @@ struct QueueEntryTests {
     #expect(await soon { second.isExecuting && third.isExecuting })
     second.finish()
     // A foreign operation in a plain queue is seen if it lasts until the next look.
-    #expect(await soon { dashboard.feed.run.jobs.count == 3 })
+    #expect(await soon { dashboard.observed.beginDashboard().run.jobs.count == 3 })
     door.open()
     #expect(try await task.value.succeeded == 3)
   }

@@ -8,7 +8,7 @@ import Synchronization
 /// operation inside may be asynchronous, if it keeps Foundation's rules. Cancelling the adapter cancels the operation.
 /// If the operation is cancelled on its own, the adapter is cancelled when the operation ends.
 public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
-  // Safe: an atomic, and an array that only the deinit changes.
+  // Safe: an atomic, a constant, and an array that only the deinit changes.
 
   // No limit of its own: the adapters' queues limit the number of operations in it.
   private static let aside = OperationQueue()
@@ -23,6 +23,9 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
 
   private let hasBegun = Atomic(false)
 
+  /// Whether a dashboard made the adapter: it stands for the operation inside.
+  package let standsForOperation: Bool
+
   /// The operation inside.
   public var operation: Operation { contents[0] }
   /// The operation inside, alone; an array, so that adapters in each other are freed one after another.
@@ -33,11 +36,12 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
     self.init(operation, takesDependencies: true)
   }
 
-  /// As `init(_:)`; without `takesDependencies` the caller handles the dependencies.
+  /// As `init(_:)`; without `takesDependencies` the caller, a dashboard, handles the dependencies.
   package init(_ operation: Operation, takesDependencies: Bool) {
     require(
       !operation.isExecuting && !operation.isFinished, "\(operation) has been started before; an operation runs once")
     contents = [operation]
+    standsForOperation = !takesDependencies
     super.init()
     Self.hold(operation)
     name = operation.displayName

@@ -191,6 +191,12 @@ public final class DependencyQueue: AdmittingQueue, @unchecked Sendable {
     return node
   }
 
+  /// Whether an operation is in a dependency queue, or in an adapter.
+  package static func holds(_ operation: Operation) -> Bool {
+    guard let asynchronous = operation as? AsyncOperation else { return Operation.isHeld(operation) }
+    return DependencyGraph.contents.withLock { _ in asynchronous.parts.node.holder != nil }
+  }
+
   func nodeIsHeldBack(_ node: DependencyNode, _ isHeldBack: Bool) {
     guard node.isHeldBack != isHeldBack else { return }
     node.isHeldBack = isHeldBack

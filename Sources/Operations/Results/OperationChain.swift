@@ -94,6 +94,8 @@ extension Operation {
   /// Called for each held operation before it is freed.
   static func letGo(_ operation: Operation) { held.withLock { _ = $0.remove(ObjectIdentifier(operation)) } }
 
+  static func isHeld(_ operation: Operation) -> Bool { held.withLock { $0.contains(ObjectIdentifier(operation)) } }
+
   /// Whether an operation of any class is in an `OperationQueue`, which traps if it is added to another.
   ///
   /// Foundation has no API for that; on Linux the reference to the queue is found by its name among the stored

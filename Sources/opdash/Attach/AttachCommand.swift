@@ -18,23 +18,26 @@ struct AttachCommand {
     }
     let program = try GoingOn(context: context, settings: settings).choose(word)
     let feed = try RemoteFeed(program, access: access)
-    let id = feed.snapshot.start?.id ?? program.greeting.run
+    let greeting = program.greeting.ofRun(feed.snapshot)
+    let id = greeting.run
     let display = RunSession.Display(
-      .dashboard, of: program.greeting.name, settings: settings, context.environment, output: context.output,
+      .dashboard, of: greeting.name, settings: settings, context.environment, output: context.output,
       errors: context.errors)
-    let past = program.greeting.stateFolder.map { RecordedPast(folder: $0, ofRun: id) }
+    let past = greeting.stateFolder.map { RecordedPast(folder: $0, ofRun: id) }
     let view = try context.parts.makeView(feed, display.viewOptions, past)
     let session = RunSession(
       feed, display: display, view: view,
       offer: { run in
-        run.summary == nil && !run.isComplete ? "run \(id) keeps running; opdash attach \(id) shows it again" : nil
+        guard run.summary == nil, !run.isComplete else { return nil }
+        let name = greeting.isQueue ? greeting.name : "run \(id)"
+        return "\(name) keeps running; opdash attach \(greeting.identifier) shows it again"
       }, abandon: context.abandon, exit: context.end)
     feed.whenEnded { [weak session] error in
       DispatchQueue.main.async {
         MainActor.assumeIsolated {
           // A program that was stopped may have missed the end.
-          let recorded = feed.snapshot.summary == nil ? Self.recorded(id, program.greeting.stateFolder) : nil
-          session?.lose("\(error): run \(id) can be resumed with: opdash resume \(id)", recorded: recorded)
+          let recorded = feed.snapshot.summary == nil ? Self.recorded(id, greeting.stateFolder) : nil
+          session?.lose("\(error)\(greeting.remedy)", recorded: recorded)
         }
       }
     }

@@ -34,9 +34,11 @@ struct GoingOn {
       if let only = programs.first, programs.count == 1 { return only }
       throw UsageError(programs.isEmpty ? Self.nothing : Self.several(programs))
     }
-    if let program = programs.first(where: { "\($0.greeting.pid)" == word || $0.greeting.run == word }) {
-      return program
+    let named = programs.filter {
+      "\($0.greeting.pid)" == word || $0.greeting.run == word || ($0.greeting.isQueue && $0.greeting.name == word)
     }
+    if let only = named.first, named.count == 1 { return only }
+    if named.count > 1 { throw UsageError("'\(word)' is the name of \(Self.several(named))") }
     if word == "last", let last = programs.last { return last }
     let fitting = programs.filter { !$0.greeting.run.isEmpty && $0.greeting.run.hasPrefix(word) }
     if let only = fitting.first, fitting.count == 1 { return only }
@@ -48,8 +50,8 @@ struct GoingOn {
   private static let nothing = "nothing is going on: opdash run starts something"
 
   private static func several(_ programs: [RemoteProgram]) -> String {
-    let names = programs.map { "\($0.greeting.run) (\($0.greeting.name))" }
-    return "\(programs.count) runs are going on, name one of them: \(names.joined(separator: ", "))"
+    let names = programs.map { "\($0.greeting.identifier) (\($0.greeting.name))" }
+    return "\(programs.count) runs, name one of them: \(names.joined(separator: ", "))"
   }
 
   /// A heading and a line for each run.
@@ -66,13 +68,14 @@ struct GoingOn {
 
   private static func row(_ greeting: Greeting, now: Date) -> [String] {
     let time = greeting.startedAt.map { Format.time(Duration(clamping: now.timeIntervalSince($0))) } ?? ""
-    var jobs = ["\(greeting.done) of \(greeting.jobs) done"]
+    let (done, all) = (greeting.done, greeting.jobs)
+    var jobs = [greeting.isQueue ? "\(all - done) in the queue" : "\(done) of \(all) done"]
     if greeting.executing > 0 { jobs.append("\(greeting.executing) running") }
     if greeting.failed > 0 { jobs.append("\(greeting.failed) failed") }
     if greeting.asking > 0 { jobs.append("\(greeting.asking) to approve") }
     return [
-      greeting.run, "\(greeting.pid)", greeting.isOver ? "ended" : time, jobs.joined(separator: ", "),
-      "\(greeting.name)  \(greeting.place)",
+      greeting.isQueue ? "-" : greeting.run, "\(greeting.pid)", greeting.isOver ? "ended" : time,
+      jobs.joined(separator: ", "), "\(greeting.name)  \(greeting.place)",
     ]
   }
 }

@@ -34,7 +34,7 @@ struct WaitCommand {
 
   private func wait(for program: RemoteProgram) throws {
     let feed = try RemoteFeed(program, access: .readOnly, logLines: 0)
-    let id = feed.snapshot.start?.id ?? program.greeting.run
+    let greeting = program.greeting.ofRun(feed.snapshot)
     let subscription = feed.subscribe(on: .main) { events in
       for case .runFinished(let summary) in events.lazy.map(\.fact) {
         MainActor.assumeIsolated { context.exit(summary.exit) }
@@ -47,17 +47,17 @@ struct WaitCommand {
       DispatchQueue.main.async {
         MainActor.assumeIsolated {
           let run = feed.snapshot
-          let recorded = run.summary == nil ? AttachCommand.recorded(id, program.greeting.stateFolder) : nil
-          end(of: id, recorded ?? run, error)
+          let recorded = run.summary == nil ? AttachCommand.recorded(greeting.run, greeting.stateFolder) : nil
+          end(of: greeting, recorded ?? run, error)
         }
       }
     }
   }
 
   /// The program of the run has ended, mostly after it has stated the end.
-  private func end(of id: String, _ run: Run, _ error: RemoteError) {
+  private func end(of greeting: Greeting, _ run: Run, _ error: RemoteError) {
     guard run.summary == nil, !run.isComplete else { return context.exit((run.summary ?? RunSummary(of: run)).exit) }
-    context.note("\(error): run \(id) can be resumed with: opdash resume \(id)")
+    context.note("\(error)\(greeting.remedy)")
     context.exit(ExitStatus.workLeft)
   }
 }

@@ -6,12 +6,13 @@ case "operations":
   measureStates(rounds)
   try measureLives(rounds)
 case "shapes": try measureShapes(rounds)
+case "served": try measureServed(rounds)
 case "observe":
   measureStates(rounds)
   measureChanges(rounds)
   measureHandlers(rounds)
   measureDrains()
 default:
-  print("usage: operation-benchmarks operations|shapes|observe [ROUNDS]")
+  print("usage: operation-benchmarks operations|shapes|served|observe [ROUNDS]")
   exit(2)
 }

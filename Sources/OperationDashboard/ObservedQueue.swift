@@ -1,0 +1,149 @@
+import Dispatch
+import Foundation
+import JobModel
+import Operations
+import Remote
+
+/// The program's queue for its dashboard and for attached ones, with a feed only while one of them watches.
+///
+/// The dashboard watches from its making until its end. Once the queue is served and the dashboard does not show it, each
+/// time that a program attaches itself a new feed begins with the operations that are in the queue then.
+final class ObservedQueue: JobFeed, Sendable {
+  let queue: OperationQueue
+  let name: String
+  private let dependencyQueue: DependencyQueue
+  private let state: Lock<State>
+
+  private struct State {
+    /// Nil without a watcher.
+    var feed: QueueFeed?
+    /// Whether the dashboard of this program watches.
+    var hasDashboard = true
+    /// How many subscriptions of attached programs there are.
+    var viewers = 0
+    /// The factories of unfinished operations that were added without a watcher.
+    var factories: [ObjectIdentifier: QueueMember.Factory] = [:]
+  }
+
+  init(_ queue: OperationQueue, name: String?) {
+    self.queue = queue
+    self.name = name ?? QueueFeed.name(of: queue)
+    dependencyQueue = DependencyQueue(feeding: queue)
+    state = Lock(State())
+    let first = makeFeed(continuing: false)
+    state.withLock { $0.feed = first }
+  }
+
+  private func makeFeed(
+    continuing: Bool, factories: [ObjectIdentifier: QueueMember.Factory] = [:]
+  ) -> QueueFeed {
+    QueueFeed(of: dependencyQueue, name: name, factories: factories, continuing: continuing)
+  }
+
+  /// The feed that watches now, or another one; only one thread makes one.
+  private func watch(continuing: Bool, _ change: (inout State) -> Void) -> QueueFeed {
+    state.withLock { state in
+      change(&state)
+      if let feed = state.feed { return feed }
+      let feed = makeFeed(continuing: continuing, factories: state.factories)
+      state.feed = feed
+      return feed
+    }
+  }
+
+  // MARK: Additions
+
+  /// As `QueueFeed.add`; without a watcher it keeps no reference to the operations.
+  func add(_ operations: [Operation]) throws(OperationError) {
+    guard let feed = state.withLock(\.feed) else { return try enqueue(operations) }
+    try feed.add(operations)
+  }
+
+  func add(
+    _ first: Operation, retrying factory: @escaping @Sendable (Int) -> Operation
+  ) throws(OperationError) {
+    let id = ObjectIdentifier(first)
+    let feed = state.withLock { state in
+      if state.feed == nil { state.factories[id] = factory }
+      return state.feed
+    }
+    if let feed { return try feed.add(first, retrying: factory) }
+    first.whenFinished { [weak self] in self?.state.withLock { $0.factories[id] = nil } }
+    try enqueue([first])
+  }
+
+  private func enqueue(_ operations: [Operation]) throws(OperationError) {
+    var registry = QueueRegistry()
+    let new = operations.filter { !$0.isFinished && !$0.isExecuting && !DependencyQueue.holds($0) }
+    try registry.wrap(new)
+    try dependencyQueue.add(registry.enqueued(new))
+  }
+
+  // MARK: The dashboard of this program
+
+  /// The feed of the dashboard, which shows the queue from now on.
+  func beginDashboard() -> QueueFeed { watch(continuing: false) { $0.hasDashboard = true } }
+
+  /// Returns the run as the dashboard leaves it; attached programs keep watching.
+  func endDashboard() -> Run {
+    let (feed, isWatched) = state.withLock { state in
+      state.hasDashboard = false
+      defer { if state.viewers == 0 { state.feed = nil } }
+      return (state.feed, state.viewers > 0)
+    }
+    return isWatched ? feed?.settled() ?? Run() : feed?.close() ?? Run()
+  }
+
+  /// Whether there is no watcher.
+  var isResting: Bool { state.withLock { $0.feed == nil } }
+
+  /// Stops watching until a program attaches itself, unless the dashboard shows the queue.
+  func rest() {
+    let feed = state.withLock { state in
+      state.hasDashboard = false
+      guard state.viewers == 0 else { return nil as QueueFeed? }
+      return state.feed.take()
+    }
+    _ = feed?.close()
+  }
+
+  // MARK: Attached programs
+
+  func subscribe(
+    on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void
+  ) -> JobSubscription {
+    let feed = watch(continuing: true) { $0.viewers += 1 }
+    feed.start()
+    let subscription = feed.subscribe(on: queue, receive)
+    let isOver = Lock(false)
+    return JobSubscription(snapshot: subscription.snapshot) { [weak self] in
+      subscription.cancel()
+      let wasOver = isOver.withLock { isOver in
+        defer { isOver = true }
+        return isOver
+      }
+      if !wasOver { self?.leave() }
+    }
+  }
+
+  private func leave() {
+    let feed = state.withLock { state in
+      state.viewers -= 1
+      guard state.viewers == 0, !state.hasDashboard else { return nil as QueueFeed? }
+      return state.feed.take()
+    }
+    _ = feed?.close()
+  }
+
+  var elapsed: Duration { state.withLock(\.feed)?.elapsed ?? .zero }
+
+  func send(_ command: JobCommand) { state.withLock(\.feed)?.send(command) }
+
+  /// States in a greeting what the queue holds, without a feed where there is none.
+  func describe(in greeting: inout Greeting) {
+    if let feed = state.withLock(\.feed) { return greeting.read(feed.run) }
+    let operations = Set((queue.operations + dependencyQueue.operations).map(ObjectIdentifier.init))
+    greeting.jobs = operations.count
+    greeting.executing = queue.operations.count(where: \.isExecuting)
+  }
+}
