@@ -17,8 +17,22 @@ static int ends[2] = {-1, -1};
 static int watched[2] = {-1, -1};
 static atomic_uint asked, answered;
 
-static void note(int number) {
+enum { signals = 32 };
+/// How often each signal came directly, and from the process in front.
+static atomic_uint received[2][signals];
+
+/// Whether the signal is the same one again: who sends it to the process group reaches this process twice.
+static bool is_repeated(int number, const siginfo_t *info) {
+  if (terminal_front() == 0) return false;
+  bool is_passed_on = info->si_code <= 0 && info->si_pid == terminal_front();
+  unsigned count = atomic_fetch_add(&received[is_passed_on][number], 1) + 1;
+  return count <= atomic_load(&received[!is_passed_on][number]);
+}
+
+static void note(int number, siginfo_t *info, void *context) {
+  (void)context;
   int saved = errno;
+  if (is_repeated(number, info)) return;
   unsigned char byte = (unsigned char)number;
   // A full pipe drops the signal: it holds enough of them.
   ssize_t count = write(ends[1], &byte, 1);
@@ -77,15 +91,14 @@ int signal_pipe_open(void) {
   return ends[0];
 }
 
-enum { signals = 32 };
 static struct sigaction before[signals];
 
 int signal_pipe_watch(int number) {
-  struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART}, old;
+  struct sigaction action = {.sa_sigaction = note, .sa_flags = SA_RESTART | SA_SIGINFO}, old;
   sigfillset(&action.sa_mask);
   if (number <= 0 || number >= signals) return EINVAL;
   if (sigaction(number, &action, &old) != 0) return errno;
-  if (old.sa_handler != note) before[number] = old;
+  if (old.sa_sigaction != note) before[number] = old;
   return 0;
 }
 
@@ -93,5 +106,5 @@ void signal_pipe_unwatch(int number) {
   struct sigaction now;
   if (number <= 0 || number >= signals || sigaction(number, NULL, &now) != 0) return;
   // A handler installed since is kept.
-  if (now.sa_handler == note) sigaction(number, &before[number], NULL);
+  if (now.sa_sigaction == note) sigaction(number, &before[number], NULL);
 }

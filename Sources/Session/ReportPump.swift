@@ -25,6 +25,7 @@ package final class ReportPump: Sendable {
 
   private struct State {
     var reports: ReportSet
+    var end: EndCondition
     var subscription: JobSubscription?
     /// The next wake, on the run's clock; it may come earlier than a report asks for, not later.
     var alarm: (time: Duration, timer: any OperationTimer)?
@@ -36,7 +37,6 @@ package final class ReportPump: Sendable {
   }
 
   private let feed: any JobFeed
-  private let end: EndCondition
   private let clock: any OperationClock
   private let queue = DispatchQueue(label: "opdash.reports")
   // Used on the queue only, except by `start`.
@@ -48,9 +48,8 @@ package final class ReportPump: Sendable {
     showsLogs: @escaping @Sendable () -> Bool = { true }
   ) {
     self.feed = feed
-    self.end = end
     self.clock = clock
-    state = Lock(State(reports: ReportSet(reports, showsLogs: showsLogs)))
+    state = Lock(State(reports: ReportSet(reports, showsLogs: showsLogs), end: end))
   }
 
   /// Must be called before the feed states its first fact, unless the run is another program's; both closures are called on the queue of the reports.
@@ -69,10 +68,10 @@ package final class ReportPump: Sendable {
   }
 
   private func receive(_ events: [JobEvent]) {
-    let (folded, isStopping) = state.withLock { state in
+    let (folded, isStopping, end) = state.withLock { state in
       state.reports.receive(events)
       state.isStopping = state.isStopping || events.contains { $0.fact.isEnd }
-      return (state.reports.run, state.isStopping)
+      return (state.reports.run, state.isStopping, state.end)
     }
     // Without a fold of its own it looks at the feed's, and only where the end may be near: a snapshot costs the feed a copy.
     if let run = folded ?? (isStopping || end == .complete ? feed.snapshot : nil) { checkEnd(of: run) }
@@ -86,8 +85,17 @@ package final class ReportPump: Sendable {
         return state.whenFinished.take()
       }
       whenFinished?(run)
-    } else if end.isMet(by: run) {
+    } else if state.withLock(\.end).isMet(by: run) {
       state.withLock { $0.whenEnding.take() }?()
+    }
+  }
+
+  /// Has the run end as soon as no job can change any more.
+  package func endWhenComplete() {
+    queue.async { [weak self] in
+      guard let self else { return }
+      state.withLock { $0.end = .complete }
+      checkEnd(of: feed.snapshot)
     }
   }
 

@@ -66,6 +66,7 @@ package final class RunSession {
   private let closing: @MainActor (Run) -> [String]
   private let record: @MainActor () -> String?
   private let offer: @MainActor (Run) -> String?
+  private let remaining: @MainActor () -> String?
   private let cleanUp: @MainActor () -> Void
   nonisolated private let stop: StopController
   /// The errors of files, to be shown at the end.
@@ -83,7 +84,7 @@ package final class RunSession {
   ///
   /// `prompt` asks its questions below the reports. `closing` gives lines to print after them. `record` is called once,
   /// when nothing else is to be done: it waits for the record of the run, and returns why there is none. `offer` gives
-  /// the last line of a run that is recorded. `cleanUp` is called once, before `exit`.
+  /// the last line of a run that is recorded, `remaining` the line for a run that leaves its terminal. `cleanUp` is called once, before `exit`.
   /// `view` is there when the interface is the dashboard. By default the run ends when the person leaves the view, or
   /// without a view when no job can change any more; a replay ends as it was recorded. `abandon` ends the process where
   /// a signal has ended the run and the session can't leave, because its output has no reader; it is called on another
@@ -92,7 +93,8 @@ package final class RunSession {
     _ feed: any JobFeed, display: Display, view: (any LiveView)? = nil, prompt asking: ApprovalPrompt? = nil,
     closing: @escaping @MainActor (Run) -> [String] = { _ in [] },
     record: @escaping @MainActor () -> String? = { nil },
-    offer: @escaping @MainActor (Run) -> String? = { _ in nil }, cleanUp: @escaping @MainActor () -> Void = {},
+    offer: @escaping @MainActor (Run) -> String? = { _ in nil },
+    remaining: @escaping @MainActor () -> String? = { nil }, cleanUp: @escaping @MainActor () -> Void = {},
     end: ReportPump.EndCondition? = nil, clock: any OperationClock = .system,
     abandon: @escaping @Sendable (ProgramEnd) -> Void = { $0.performAtOnce() },
     exit: @escaping @MainActor (ProgramEnd) -> Void
@@ -105,6 +107,7 @@ package final class RunSession {
     self.closing = closing
     self.record = record
     self.offer = offer
+    self.remaining = remaining
     self.cleanUp = cleanUp
     self.exit = exit
     let end = end ?? (feed.isReplay || feed.attachment != nil ? .never : view == nil ? .complete : .stopped)
@@ -268,6 +271,10 @@ package final class RunSession {
   private func viewHasLeft(_ end: Departure) {
     switch end {
     case .complete, .stopped, .quit: finish()
+    case .detached:
+      if let line = remaining() { display.errors.write(line: MessageText.of(line)) }
+      TerminalFront.leave()
+      pump.endWhenComplete()
     case .terminalClosed: receive(.hangup)
     case .abandoned:
       tell(feed.snapshot)

@@ -16,6 +16,8 @@ package struct ViewOptions: Equatable {
   package var variables: [String: String]
   /// The descriptor that keys are read from.
   package var keyboard: Int32
+  /// Whether the run can leave its terminal and continue.
+  package var canDetach = false
 
   package init(source: String, settings: Settings, _ environment: Environment) {
     self.source = source
@@ -37,6 +39,7 @@ package struct ViewOptions: Equatable {
       keepOpen: settings.keepOpen, source: source, usesMouse: settings.hasMouse, keys: KeyMap(changes: settings.keys))
     options.looks = .named(settings.looks)
     options.notice = settings.notice ?? .none
+    options.canDetach = canDetach
     return TerminalDashboard(feed: feed, terminal: terminal, traits: traits, options: options, past: past)
   }
 }

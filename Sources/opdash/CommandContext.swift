@@ -16,7 +16,9 @@ struct CommandContext {
   var errors: Output
   var parts = ProgramParts()
   /// Ensures that no job outlives this program, and that its terminal is restored; called before anything starts.
-  var supervise: @MainActor () -> Void = {}
+  ///
+  /// With `canDetach` the program can leave its terminal.
+  var supervise: @MainActor (_ canDetach: Bool) -> Void = { _ in }
   /// Ends the process at once; see `RunSession`.
   var abandon: @Sendable (ProgramEnd) -> Void = { $0.performAtOnce() }
   var end: @MainActor (ProgramEnd) -> Void

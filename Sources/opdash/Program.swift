@@ -23,7 +23,10 @@ struct Program {
 
   private func perform(_ invocation: Invocation) throws {
     if invocation.command.startsJobs { try StartCheck.currentFolder(environment) }
-    if invocation.isSupervised { context.supervise() }
+    if invocation.isSupervised {
+      let interface = try? environment.interface(for: invocation.settings.interface)
+      context.supervise(invocation.command.startsJobs && interface == .dashboard)
+    }
     let records = RecordCommands(context: context, invocation: invocation)
     let planner = RunPlanner(context: context, invocation: invocation)
     switch invocation.command {

@@ -87,8 +87,11 @@ struct RunLaunch {
     let display = RunSession.Display(
       interface, of: plan.source, settings: settings, environment, output: context.output, errors: context.errors,
       files: files, showsProgress: environment.showsProgress(for: settings.interface))
-    let view = hasView ? try parts.makeView(feed, display.viewOptions, plan.past ?? recording?.past) : nil
-    var stopServing: (@MainActor () -> Void)?
+    let serving = plan.past == nil ? Result { try serve(feed, isRecorded: recording != nil) } : nil
+    let stopServing = try? serving?.get()
+    var viewOptions = display.viewOptions
+    viewOptions.canDetach = stopServing != nil && TerminalFront.isThere
+    let view = hasView ? try parts.makeView(feed, viewOptions, plan.past ?? recording?.past) : nil
     let paint = context.paint(settings, onTerminal: environment.errorIsTerminal)
     let raw = plan.rawOrder.map {
       RawOutput(feed, order: $0, paint: paint, output: context.output, errors: context.errors)
@@ -109,6 +112,7 @@ struct RunLaunch {
         return loss
       },
       offer: { run in recording == nil || raw != nil || interface == .json ? nil : resumption(of: run) },
+      remaining: { feed.snapshot.start.map { "run \($0.id) keeps running; opdash attach \($0.id) shows it again" } },
       cleanUp: {
         stopServing?()
         plan.cleanUp()
@@ -116,15 +120,17 @@ struct RunLaunch {
       end: raw == nil ? nil : .stopped, abandon: context.abandon, exit: context.end)
     recording?.whenLost { [weak session] in session?.noteUnrecorded($0) }
     parts.watchSignals(session)
-    try session.begin {
-      recording?.start()
-      run.start()
-      arrivals?()
-      guard plan.past == nil else { return }
-      let serving = Result { try serve(feed, isRecorded: recording != nil) }
-      stopServing = try? serving.get()
-      // Without --detach, the command line has not asked for the socket.
-      context.detachment?.announce(feed, problem: serving.failure.map { "\($0)" })
+    do {
+      try session.begin {
+        recording?.start()
+        run.start()
+        arrivals?()
+        // Without --detach, the command line has not asked for the socket.
+        context.detachment?.announce(feed, problem: serving?.failure.map { "\($0)" })
+      }
+    } catch {
+      stopServing?()
+      throw error
     }
     if let reason = run.unrecorded { session.noteUnrecorded(reason) }
   }

@@ -32,8 +32,11 @@ if detachment == nil, Detachment.isWanted(Array(CommandLine.arguments.dropFirst(
 
 let context = CommandContext(
   environment: environment, output: .standardOutput, errors: .standardError,
-  // The guardian is forked while there is one thread.
-  supervise: { ProcessSupervisor.shared.start(atEnd: CrashedTerminal.restorer()) },
+  // Both are forked while there is one thread.
+  supervise: { canDetach in
+    if canDetach { TerminalFront.begin() }
+    ProcessSupervisor.shared.start(atEnd: CrashedTerminal.restorer())
+  },
   abandon: { end in
     ProcessSupervisor.shared.endAll()
     end.performAtOnce()

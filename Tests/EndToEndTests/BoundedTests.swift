@@ -42,7 +42,7 @@ import Testing
       let next = min(amount() + step, limit)
       try #require(pty.waitUntil { _ in amount() >= next })
       _ = pty.take()
-      return try #require(Holdings(of: pty.child.pid))
+      return try #require(Holdings(of: pty.program))
     }
   }
 

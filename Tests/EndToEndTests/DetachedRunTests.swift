@@ -60,6 +60,52 @@ struct DetachedRunTests {
     #expect(try place.run("logs", name, "ask").outputText == "published\n")
   }
 
+  @Test func aRunLeavesTheTerminalThatItWasStartedIn() throws {
+    let window = try place.window("run", "jobs.yml")
+    try window.sees("ask asks: Publish?")
+    try window.press("D")
+    try window.sees("keeps running; opdash attach")
+    #expect(try window.exitStatus() == 0)
+    #expect(try window.session.value("alternate_on") == "0")
+    window.session.close()
+    #expect(try place.run("approve", "last").outputText == "approved ask\n")
+    let wait = try place.start("wait", "last")
+    try place.write("", to: "go")
+    #expect(wait.ending() == .exited(0))
+    #expect(try place.run("logs", "last", "nap").outputText == "napped\n")
+  }
+
+  /// Nobody is left who could retry its failure.
+  @Test func aRunThatHasLeftItsTerminalEndsByItself() throws {
+    try place.write("jobs: { fails: { run: \"while [ ! -e go ]; do sleep 0.02; done; exit 3\" } }", to: "fails.yml")
+    let window = try place.window("run", "fails.yml")
+    try window.sees("fails")
+    try window.press("D")
+    #expect(try window.exitStatus() == 0)
+    let wait = try place.start("wait", "last")
+    try place.write("", to: "go")
+    #expect(wait.ending() == .exited(1))
+    #expect(eventually { (try? place.run("ps").outputText) == "" })
+  }
+
+  /// The process that the shell waits for stands for the run.
+  @Test(arguments: [SIGTERM, SIGINT, SIGKILL, SIGABRT])
+  func aSignalToWhatTheShellWaitsForIsTheRuns(_ signal: Int32) throws {
+    let pty = try place.pty("run", "jobs.yml")
+    #expect(pty.waitUntil { $0.text.contains("Publish?") && $0.program != $0.child.pid })
+    let program = pty.program
+    kill(pty.child.pid, signal)
+    #expect(pty.waitUntil { $0.ending == .signalled(signal) })
+    #expect(eventually { !ProcessTable.isAlive(program) })
+  }
+
+  @Test func aProgramThatIsKilledBehindItIsSeenByTheShell() throws {
+    let pty = try place.pty("run", "jobs.yml")
+    #expect(pty.waitUntil { $0.text.contains("Publish?") && $0.program != $0.child.pid })
+    kill(pty.program, SIGKILL)
+    #expect(pty.waitUntil { $0.ending == .signalled(SIGKILL) })
+  }
+
   @Test func anAttachedDashboardComesAndGoes() throws {
     let name = try detach()
     let window = try place.window("attach")

@@ -24,13 +24,13 @@ import Testing
   private func comesToRest(_ pty: Pty) -> Bool {
     eventually {
       pty.pump()
-      let (bytes, waits) = (pty.output.count, ProcessTable.waits(of: pty.child.pid))
+      let (bytes, waits) = (pty.output.count, ProcessTable.waits(of: pty.program))
       // Longer than a second, at which clocks tick.
       let isSilent = stays(moments: 10) {
         pty.pump()
         return pty.output.count == bytes
       }
-      let after = ProcessTable.waits(of: pty.child.pid)
+      let after = ProcessTable.waits(of: pty.program)
       // A thread that has left did wake to do so.
       let woken = waits.merging(after) { $1 }.keys.filter { waits[$0] != after[$0] }
       return isSilent && !waits.isEmpty && woken.count <= (FaultHandling.isThreadSanitized ? 1 : 0)

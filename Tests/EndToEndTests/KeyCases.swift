@@ -125,7 +125,7 @@ struct KeyCase: Sendable {
   // MARK: The run
 
   private static let running: [Command: KeyCase] = [
-    .detach: KeyCase(seen: { $1.keys.contains("this run ends with its terminal") }),
+    .detach: KeyCase(seen: { $1.text.contains("keeps running; opdash attach") }),
     .moreSlots: KeyCase(seen: { $1.slots == $0.slots + 1 }),
     .fewerSlots: KeyCase(seen: { $1.slots == $0.slots - 1 }, after: ["+"]),
     .morePool: KeyCase(seen: { $1.keys.contains("pool heavy: 3 units") }),

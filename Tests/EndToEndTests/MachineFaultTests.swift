@@ -253,8 +253,8 @@ struct MachineFaultTests {
       #expect(pty.waitUntil { $0.modeNumbers != modes })
     }
     // From here on there is no more than it has.
-    let size = try #require(ProcessTable.addressSpace(of: pty.child.pid))
-    let limited = try ChildProcess.run(["prlimit", "--pid", "\(pty.child.pid)", "--as=\(size)"])
+    let size = try #require(ProcessTable.addressSpace(of: pty.program))
+    let limited = try ChildProcess.run(["prlimit", "--pid", "\(pty.program)", "--as=\(size)"])
     #expect(limited.ending == .exited(0))
     // The runtime ends the program where it finds it, other code by the pointer that it was not given. A run that does
     // with what it has, for so many more lines, is ended.

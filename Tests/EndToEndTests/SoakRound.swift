@@ -93,12 +93,12 @@ final class SoakRound {
 
   /// The process of opdash, which may outlive the shell; nil if it is not there.
   private var program: pid_t? {
-    guard plan.hasShell else { return ending == nil ? child.pid : nil }
+    guard plan.hasShell else { return ending == nil ? ProcessTable.program(of: child.pid) : nil }
     let all = processes.living().filter { $0.name == "opdash" }
     // The guardian's, before it has its name, is its child.
     let found = all.first { one in !all.contains { $0.pid == one.parent } }
     if found != nil { hasStarted = true }
-    return found?.pid
+    return found.map { ProcessTable.program(of: $0.pid) }
   }
 
   /// Whether neither opdash nor its shell lives.

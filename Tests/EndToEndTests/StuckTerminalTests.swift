@@ -29,7 +29,7 @@ import Testing
   }
 
   private func isStuck(_ pty: Pty) -> Bool {
-    eventually { ProcessTable.isBlockedByTerminal(pty.child.pid) }
+    eventually { ProcessTable.isBlockedByTerminal(pty.program) }
   }
 
   private func expectEnd(_ pty: Pty, by signal: Int32, at place: SourceLocation = #_sourceLocation) {
@@ -89,7 +89,7 @@ import Testing
     for _ in 1...3 {
       kill(pty.child.pid, SIGINT)
       // Two that come at once are one to the kernel.
-      #expect(eventually { !ProcessTable.hasPending(pty.child.pid, SIGINT) })
+      #expect(eventually { !ProcessTable.hasPending(pty.program, SIGINT) })
     }
     expectEnd(pty, by: SIGINT)
   }

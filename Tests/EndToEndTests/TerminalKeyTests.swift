@@ -28,6 +28,10 @@ import Testing
       for step in item.after { try window.press(step) }
       try await window.soonSees("the screen after \(name(key))", item.home)
     }
+    if action == .detach {
+      #expect(try place.run("cancel", "last").ending() == .exited(0))
+      #expect(try place.run("wait", "last").ending() == .exited(1))
+    }
   }
 
   /// Writes over the screen behind the program's back.

@@ -89,6 +89,16 @@ package enum ProcessTable {
     }
   }
 
+  /// The process that executes a command of opdash: on a terminal it is the child of the one that the shell waits for.
+  package static func program(of pid: pid_t) -> pid_t {
+    func executable(_ pid: pid_t) -> String? {
+      try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")
+    }
+    let path = executable(pid)
+    let behind = children(of: pid).first { getpgid($0) == getpgid(pid) && executable($0) == path }
+    return path == nil ? pid : behind ?? pid
+  }
+
   /// The most memory that it has had, in bytes.
   package static func peakMemory(of pid: pid_t) -> Int? { memory(of: pid, "VmHWM:") }
 

@@ -75,7 +75,7 @@ package final class Pty {
   /// What is left on the screen, and what each thread of a program that has not ended waits for.
   package var report: String {
     var lines = ["\(String(describing: checkEnding()))", String(text.suffix(300)).debugDescription]
-    let tasks = "/proc/\(child.pid)/task"
+    let tasks = "/proc/\(program)/task"
     let numbers = ending == nil ? try? FileManager.default.contentsOfDirectory(atPath: tasks) : nil
     for number in numbers ?? [] {
       let files = ["comm", "wchan", "syscall", "stack"].map { name in
@@ -86,6 +86,9 @@ package final class Pty {
     }
     return lines.joined(separator: "\n")
   }
+
+  /// The process that executes the command, which is `child` or behind it.
+  package var program: pid_t { ProcessTable.program(of: child.pid) }
 
   /// The output since the last `take`.
   package func take() -> [UInt8] {

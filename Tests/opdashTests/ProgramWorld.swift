@@ -86,7 +86,7 @@ final class ProgramWorld {
       watchSignals: { session in self.session = session })
     let context = CommandContext(
       environment: environment, output: Output(output.descriptor), errors: Output(errors.descriptor), parts: parts,
-      supervise: { [weak self] in self?.supervisions += 1 },
+      supervise: { [weak self] _ in self?.supervisions += 1 },
       end: { [weak self] in self?.statuses.append($0.status) })
     Program(context: context).perform(line.split(separator: " ").map(String.init))
   }

@@ -1,6 +1,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 #include <termios.h>
 
 /// Has the terminal restored when the process ends by exit, by an unhandled signal or by a fault; for SIGKILL, see
@@ -128,3 +129,15 @@ int signal_pipe_watch(int number);
 
 /// Restores the action that the signal had before it was watched.
 void signal_pipe_unwatch(int number);
+
+/// Forks and returns in the child, 0, which continues as the program; or -1 with errno, without a fork.
+///
+/// The parent stays in front of it: it passes signals on, stops with the program, ends with its status, and takes it
+/// along if it is killed. To be called while there is one thread.
+int terminal_front_begin(void);
+
+/// The process in front of this one; 0 if there is none.
+pid_t terminal_front(void);
+
+/// Leaves the session of the terminal, ignores SIGHUP and ends the process in front with status 0; false if there is none.
+bool terminal_front_leave(void);

@@ -69,9 +69,10 @@ extension Command {
 
   static let detach: Command = {
     var command = Command(
-      "detach", .running, [.character("D")], "leave the run running", isEnabled: { $0.attachment != nil },
+      "detach", .running, [.character("D")], "leave the run running",
+      isEnabled: { $0.attachment != nil || $0.options.canDetach },
       refusal: { _ in "this run ends with its terminal; opdash run --detach starts one that does not" },
-      effects: { _, _ in [.leave(.quit)] })
+      effects: { model, _ in [.leave(model.attachment != nil || model.isOver ? .quit : .detached)] })
     command.isOffered = { $0.attachment != nil }
     return command
   }()

@@ -13,6 +13,8 @@ package struct DashboardOptions: Sendable {
   package var looks: [ThemeElement: Style] = [:]
   /// How the person is notified of the run's end.
   package var notice = EndNotice.none
+  /// Whether the run can leave its terminal and continue.
+  package var canDetach = false
 
   package init(
     keepOpen: KeepOpen = .onFailure, source: String? = nil, usesMouse: Bool = true, timeZone: TimeZone = .current,

@@ -34,6 +34,8 @@ package enum Departure: Sendable, Equatable {
   case stopped
   /// A person quit a run that had ended.
   case quit
+  /// A person left a run of this program that continues.
+  case detached
   /// A person quit without waiting for executing jobs.
   case abandoned
   /// The terminal was closed from outside.

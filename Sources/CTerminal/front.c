@@ -1,0 +1,112 @@
+#define _GNU_SOURCE
+#include "CTerminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// The process in front of the program. The shell waits for it: when it ends, the shell gets the terminal back, even if the
+// program continues.
+
+static pid_t front = 0;
+/// Its stream ends with the process in front.
+static int lifeline = -1;
+
+/// Ends as the program has ended.
+static _Noreturn void end_as(int status) {
+  if (WIFSIGNALED(status)) {
+    const struct sigaction plain = {.sa_handler = SIG_DFL};
+    sigset_t one;
+    // The program has written its core, if any.
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    sigaction(WTERMSIG(status), &plain, NULL);
+    sigemptyset(&one);
+    sigaddset(&one, WTERMSIG(status));
+    sigprocmask(SIG_UNBLOCK, &one, NULL);
+    kill(getpid(), WTERMSIG(status));
+    _exit(128 + WTERMSIG(status));
+  }
+  _exit(WEXITSTATUS(status));
+}
+
+/// Stops by the signal that the program has stopped by, which the shell may name; returns when it continues.
+static void stop_as(int number) {
+  sigset_t one, mask;
+  sigemptyset(&one);
+  sigaddset(&one, number);
+  // While it is blocked: together with one that is pending already, it stops once.
+  kill(getpid(), number);
+  sigprocmask(SIG_UNBLOCK, &one, &mask);
+  sigprocmask(SIG_SETMASK, &mask, NULL);
+}
+
+/// Passes signals on to the program, stops with it, and ends with it or when it leaves.
+static _Noreturn void stand_in_front(pid_t program, const sigset_t *signals) {
+  for (;;) {
+    siginfo_t info;
+    int number = sigwaitinfo(signals, &info);
+    if (number == SIGCHLD) {
+      int status;
+      if (waitpid(program, &status, WNOHANG | WUNTRACED) != program) continue;
+      if (!WIFSTOPPED(status)) end_as(status);
+      stop_as(WSTOPSIG(status));
+    } else if (number == SIGUSR2 && info.si_pid == program) {
+      _exit(0);
+    } else if (number > 0 && info.si_code != SI_KERNEL && info.si_pid != program) {
+      // A signal from the terminal, or from the program to its group, reaches both. This process stops after the program, which
+      // restores the screen first.
+      kill(program, number);
+    }
+  }
+}
+
+int terminal_front_begin(void) {
+  const int left[] = {SIGTTIN, SIGTTOU, SIGWINCH, SIGURG};
+  sigset_t signals, mask;
+  sigfillset(&signals);
+  for (size_t i = 0; i < sizeof left / sizeof *left; i++) sigdelset(&signals, left[i]);
+  int ends[2];
+  // A SIGCHLD that is ignored would take the status of the program with it.
+  if (signal_is_ignored(SIGCHLD)) return errno = EINVAL, -1;
+  if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+  // From before the fork, so that none is lost in between.
+  sigprocmask(SIG_BLOCK, &signals, &mask);
+  pid_t self = getpid(), program = fork();
+  if (program > 0) {
+    close(ends[0]);
+    stand_in_front(program, &signals);
+  }
+  int failure = errno;
+  sigprocmask(SIG_SETMASK, &mask, NULL);
+  close(ends[1]);
+  if (program < 0) {
+    close(ends[0]);
+    return errno = failure, -1;
+  }
+  front = self;
+  lifeline = ends[0];
+  // As if the program had been killed itself. PR_SET_PDEATHSIG belongs to a thread, which alone could undo it.
+  fcntl(lifeline, F_SETOWN, getpid());
+  fcntl(lifeline, F_SETSIG, SIGKILL);
+  fcntl(lifeline, F_SETFL, O_ASYNC);
+  if (getppid() != self) raise(SIGKILL);
+  return 0;
+}
+
+pid_t terminal_front(void) { return front; }
+
+bool terminal_front_leave(void) {
+  if (front == 0) return false;
+  close(lifeline);
+  lifeline = -1;
+  signal_pipe_unwatch(SIGHUP);
+  signal(SIGHUP, SIG_IGN);
+  setsid();
+  kill(front, SIGUSR2);
+  front = 0;
+  return true;
+}
