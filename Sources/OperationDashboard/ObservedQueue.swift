@@ -94,7 +94,7 @@ final class ObservedQueue: JobFeed, Sendable {
     return isWatched ? feed?.settled() ?? Run() : feed?.close() ?? Run()
   }
 
-  /// Whether there is no watcher.
+  /// Whether the queue is unwatched.
   var isResting: Bool { state.withLock { $0.feed == nil } }
 
   /// Stops watching until a program attaches itself, unless the dashboard shows the queue.
@@ -139,7 +139,7 @@ final class ObservedQueue: JobFeed, Sendable {
 
   func send(_ command: JobCommand) { state.withLock(\.feed)?.send(command) }
 
-  /// States in a greeting what the queue holds, without a feed where there is none.
+  /// Completes a greeting with the counts of the queue, without making a feed.
   func describe(in greeting: inout Greeting) {
     if let feed = state.withLock(\.feed) { return greeting.read(feed.run) }
     let operations = Set((queue.operations + dependencyQueue.operations).map(ObjectIdentifier.init))

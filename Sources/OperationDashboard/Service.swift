@@ -23,7 +23,7 @@ extension Dashboard {
       path = server.path
     }
 
-    /// The folders in which `opdash attach` looks for sockets.
+    /// The folders that `opdash attach` searches for sockets.
     static var folders: [String] {
       let environment = Environment.current()
       return SocketFolder.paths(

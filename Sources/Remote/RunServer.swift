@@ -29,7 +29,7 @@ package final class RunServer: RunReaderServer, @unchecked Sendable {
   /// The pause before it accepts again when no descriptor is free.
   private static let pause = Duration.seconds(1)
 
-  /// Accepts readers from now on; `describe` states in a greeting what the run is at, without it from a snapshot.
+  /// Accepts readers from now on; `describe` completes a greeting, by default from a snapshot of the run.
   package init(
     _ feed: any JobFeed, _ greeting: Greeting, on listener: SocketFolder.Listener, clock: any OperationClock = .system,
     describe: (@Sendable (inout Greeting) -> Void)? = nil

@@ -1,7 +1,7 @@
 import CTerminal
 import Foundation
 
-/// A process that the shell waits for in place of this one, so that a run can leave its terminal and continue.
+/// A process for the shell to wait for, so that a run can leave its terminal and continue.
 @MainActor
 package enum TerminalFront {
   /// Puts a process in front; does nothing if none can be made.
