@@ -79,6 +79,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     transfers = TransferExecutor(secrets: programs.secrets, resumedSince: options.resumedSince)
     simulations = SimulationExecutor(clock: clock)
     stream.journal.secrets = programs.secrets
+    stream.warnings.silenced = options.silencedWarnings
     stream.source = self
     cluster = options.cluster?.executor(for: self, allocation: graph.allocation)
     try makeJobserver(slots)

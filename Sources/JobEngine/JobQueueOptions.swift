@@ -49,6 +49,7 @@ package struct JobQueueOptions: Sendable {
   package var isOpen = false
   /// Whether inputs are watched from the start.
   package var isWatching = false
+  package var silencedWarnings: Set<RunWarning.Kind> = []
   /// Executes the cluster jobs; nil for a run without any.
   package var cluster: (any Cluster)?
 

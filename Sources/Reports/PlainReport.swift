@@ -70,7 +70,8 @@ package struct PlainReport: Report {
       // A printed line cannot be taken back; the last one of an attempt is stated whole at its end.
       if line.isUnfinished || grouping != .lines || isBrief && line.stream == .note { return }
       append(line, of: id, at: event.time, in: run)
-    case .jobLaunched, .jobProgress, .programLog, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .arrivalsEnded:
+    case .jobLaunched, .jobProgress, .programLog, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .arrivalsEnded,
+      .warningCleared:
       break
     case .jobCaused(let id, let attempt, let cause):
       // The cause of a first attempt is a note in its log.
@@ -97,6 +98,9 @@ package struct PlainReport: Report {
       let means: TerminalText =
         level == .terminate ? "stopping: nothing new starts, what runs is ended" : "killing what still runs"
       news(event.time, "  " + paint(.warning, means))
+    case .warningRaised(let warning):
+      let job: TerminalText = warning.jobs.first.map { "\(name($0, in: run))  " } ?? ""
+      news(event.time, "! \(job)\(StateText.warning(warning, paint: paint))")
     case .runFinished:
       for id in firstLines.keys.sorted() { writeGroup(id, at: event.time, in: run) }
       end(run)

@@ -45,6 +45,12 @@ enum StateText {
     "(\(Format.length(record.job.usual?.median ?? .zero))) \(UsualText.percent(excess))"
   }
 
+  /// `warning: cancelled 12.0s ago, and still executing; let it check isCancelled (cancelled-executing)`.
+  static func warning(_ warning: RunWarning, paint: Paint) -> TerminalText {
+    let (evidence, advice) = (JobText.clean(warning.evidence), JobText.clean(warning.advice))
+    return "\(paint(.warning, "warning: \(evidence)")); \(advice) (\(warning.kind.rawValue))"
+  }
+
   static func name(_ id: JobID, in run: Run) -> TerminalText { JobText.clean(run[id].job.name) }
 
   /// A timeout is named in the line of the job itself.

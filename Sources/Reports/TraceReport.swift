@@ -63,7 +63,7 @@ package struct TraceReport: Report {
     case .jobLaunched, .jobProgress, .jobLog, .programLog, .cancelRequested, .slotsChanged, .poolChanged,
       .arrivalsEnded, .priorityChanged, .drainChanged, .watchChanged, .jobRestored, .jobCaused, .inputsHashed,
       .jobOutputs, .jobPlaced,
-      .clusterChanged:
+      .clusterChanged, .warningRaised, .warningCleared:
       break
     }
   }

@@ -81,6 +81,11 @@ import Testing
       (.slotsChanged(3), "3 slots"), (.poolChanged("net", 1), "pool net has 1 unit"),
       (.clusterChanged(fault: "no route"), "the cluster's controller is down: no route"),
       (.clusterChanged(fault: nil), "the cluster's controller answers again"),
+      (
+        .warningRaised(RunWarning(.longLine, [JobID(0)], "has the only slot", advice: "widen it", since: .zero)),
+        "warning: has the only slot; widen it"
+      ),
+      (.warningCleared(.init(.longLine, JobID(0))), "no longer: a long line waits"),
       (.arrivalsEnded, "no more jobs are added"),
       (.priorityChanged(JobID(1), .veryHigh), "priority very-high"), (.drainChanged(true), "nothing new starts"),
       (.drainChanged(false), "jobs start again"),

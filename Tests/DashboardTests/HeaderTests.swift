@@ -37,6 +37,19 @@ import Testing
     #expect(Header.word(model(states)) == word)
   }
 
+  @Test(arguments: [(1, "1 warning"), (12, "12 warnings")]) func warningsAreCounted(_ count: Int, _ text: String) {
+    let facts = (0..<count).map { JobFact.warningRaised(RunWarning(.slotsHeld, [JobID($0)], "", since: .zero)) }
+    for (width, expected) in [(80, text), (30, "\(count)")] {
+      var builder = RunBuilder([.shell("a")])
+      builder.move("a", .executing)
+      for fact in facts { builder.state(fact) }
+      var model = Model(run: builder.run, size: Size(width: width, height: 12))
+      FramePreparation.prepare(&model, now: .zero)
+      let frame = View.frame(model, ScreenTraits(isASCII: true, palette: .none), now: .zero)
+      #expect(frame.text(row: 0).contains(expected), "\(frame.text(row: 0))")
+    }
+  }
+
   @Test func aStopAndADrainAreSaid() {
     let stop = JobFact.stopRequested(.terminate, by: .person)
     #expect(Header.word(model([.executing], stop)) == "STOPPING")

@@ -27,6 +27,17 @@ import Testing
     Array(lines.drop { !$0.hasPrefix(heading) }.prefix { !$0.isEmpty })
   }
 
+  // MARK: Warnings
+
+  @Test func aWarningHasItsEvidenceItsAdviceAndItsName() {
+    var builder = RunBuilder([.shell("a")])
+    builder.move("a", .executing)
+    builder.state(.warningRaised(RunWarning(.slowAndSilent, [JobID(0)], "executes for 16.0s", since: .zero)))
+    let lines = lines(builder, width: 76)
+    #expect(lines[2] == "  ! executes for 16.0s")
+    #expect(lines[3] == "    look at what it waits for, or cancel it (slow-and-silent)")
+  }
+
   // MARK: Work
 
   @Test func anExecutingJobHasItsWorkItsAttemptAndItsTimes() {

@@ -24,6 +24,26 @@ import Testing
       first(prepared(RunBuilder([.shell("a")]).run) { $0.setFilter(JobFilter("zz")) }) == "   no job matches zz")
   }
 
+  @Test func aWarningStandsOnTheRow() {
+    var builder = RunBuilder([.shell("fetch"), .shell("parse"), .shell("link")])
+    builder.move("fetch", .executing)
+    builder.move("link", .executing)
+    builder.progress("link", 3, of: 4, .steps)
+    builder.move("parse", .ready(for: .slot))
+    builder.state(.warningRaised(RunWarning(.cancelledExecuting, [JobID(0)], "e", since: .zero)))
+    builder.state(.warningRaised(RunWarning(.queueSuspended, [JobID(1), JobID(2)], "e", since: .zero)))
+    func row(_ name: String, width: Int) -> String {
+      var model = Model(run: builder.run, size: Size(width: width, height: 12))
+      FramePreparation.prepare(&model, now: .zero)
+      let frame = frame(model)
+      return (0..<12).map { frame.text(row: $0) }.first { $0.contains(name) && $0.count > 4 } ?? ""
+    }
+    #expect(row("fetch", width: 100).contains("! still executes"))
+    #expect(row("parse", width: 100).contains("  ! queue is suspended"))
+    #expect(row("link", width: 100).contains("! queue is suspended"))
+    for name in ["fetch", "parse"] { #expect(row(name, width: 40).contains("!"), "\(row(name, width: 40))") }
+  }
+
   @Test func theColumnThatSortsIsMarked() {
     let run = RunBuilder([.shell("a")]).run
     let titles: [(SortColumn, Bool, [String])] = [

@@ -57,6 +57,10 @@ extension Array where Element == JobEvent {
       .cancelRequested(JobID(0), by: .person, kill: false), .cancelRequested(JobID(0), by: .program, kill: true),
       .slotsChanged(Run.unlimited), .slotsChanged(0), .priorityChanged(JobID(1), .veryLow), .drainChanged(true),
       .drainChanged(false), .stopRequested(.terminate, by: .signal), .stopRequested(.kill, by: .person),
+      .warningRaised(RunWarning(.uiQueueBusy, [], "busy for 3.2s", since: .milliseconds(1500))),
+      .warningRaised(RunWarning(.slotsHeld, [JobID(4), JobID(0)], "2 of 2", advice: "wait \"not\"", since: .zero)),
+      .warningRaised(RunWarning(.longLine, [JobID(1)], "1", since: .zero)),
+      .warningCleared(RunWarning.Key(.longLine, JobID(1))), .warningCleared(RunWarning.Key(.queueSuspended, nil)),
     ]
     for (number, fact) in later.enumerated() { facts.append((.seconds(2) + .microseconds(number), fact)) }
     var summary = RunSummary()

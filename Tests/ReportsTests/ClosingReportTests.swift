@@ -15,6 +15,27 @@ import Testing
     expectGolden(text, "everything.quiet.txt")
   }
 
+  @Test func quietAndPlainLinesSayEachWarningOnce() {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
+    facts.job(0, .executing)
+    let warning = RunWarning(.cancelledExecuting, [JobID(0)], "cancelled 10.0s ago", advice: "end it", since: .zero)
+    facts.state(.warningRaised(warning))
+    facts.state(.warningCleared(warning.key))
+    facts.state(.warningRaised(RunWarning(.uiQueueBusy, [], "busy\u{1B}[31m", advice: "move it", since: .zero)))
+    let paint = Paint(isColoured: false)
+    #expect(
+      report(facts) { QuietReport(paint: paint, write: $0) }.lines.filter { !$0.isEmpty } == [
+        "a: warning: cancelled 10.0s ago; end it (cancelled-executing)", "warning: busy; move it (ui-queue-busy)",
+      ])
+    let plain = report(facts) { PlainReport(paint: paint, write: $0) }.lines.filter { $0.contains("warning") }
+    #expect(
+      plain == [
+        "00:00.0 ! a  warning: cancelled 10.0s ago; end it (cancelled-executing)",
+        "00:00.0 ! warning: busy; move it (ui-queue-busy)",
+      ])
+  }
+
   @Test func quietSaysNothingOfARunWithoutFailures() {
     var facts = Facts()
     facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])

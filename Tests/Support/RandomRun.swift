@@ -120,7 +120,7 @@ package struct RandomRun {
     if chance(3) { time += .microseconds(Int64(below(2_000_000))) }
     let id = JobID(below(run.jobs.count))
     let attempt = run[id].attempt?.number ?? 0
-    switch below(30) {
+    switch below(32) {
     case 0..<8:
       let state = nextState()
       let begins = state == .executing && !run[id].state.isActive
@@ -147,6 +147,13 @@ package struct RandomRun {
         id, ClusterPlace(id: text(), nodes: chance(2) ? nil : text(), took: chance(3) ? duration() : nil))
     case 27: return .clusterChanged(fault: chance(2) ? nil : text())
     case 28: return .jobLaunched(id, pid: Int32(below(9999)))
+    case 30:
+      let jobs = (0..<below(4)).map { _ in JobID(below(run.jobs.count)) }
+      return .warningRaised(
+        RunWarning(pick(RunWarning.Kind.allCases), jobs, text(), advice: text(), since: duration()))
+    case 31:
+      guard let warning = run.warnings.first else { return .drainChanged(chance(2)) }
+      return .warningCleared(warning.key)
     default:
       let index = run.jobs.count
       return .jobAdded(JobID(index), job(index, of: index))

@@ -33,6 +33,8 @@ extension JobFact {
     case .watchChanged(let isOn, let fault): fault ?? (isOn ? "inputs are watched" : "inputs are watched no longer")
     case .stopRequested(let level, let canceller):
       (level == .kill ? "everything is killed " : "the run is stopped ") + canceller.phrase
+    case .warningRaised(let warning): "warning: \(warning.evidence); \(warning.advice)"
+    case .warningCleared(let key): "no longer: \(key.kind.short)"
     case .runFinished(let summary): "the run has ended: \(summary.succeeded) ok, \(summary.failed) failed"
     }
   }

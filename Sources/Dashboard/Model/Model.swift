@@ -214,7 +214,8 @@ struct Model {
       order.note(id)
       filtered.note(id)
     case .runStarted, .jobLaunched, .jobRestored, .jobCaused, .inputsHashed, .jobOutputs, .jobPlaced, .slotsChanged,
-      .poolChanged, .clusterChanged, .arrivalsEnded, .drainChanged, .watchChanged, .stopRequested, .runFinished:
+      .poolChanged, .clusterChanged, .arrivalsEnded, .drainChanged, .watchChanged, .stopRequested, .warningRaised,
+      .warningCleared, .runFinished:
       break
     }
   }

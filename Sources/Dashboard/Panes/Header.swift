@@ -117,6 +117,11 @@ struct Header {
     let stopping = inClass(.stopping)
     if stopping > 0 { items.append(Item(worth: 3, forms: number(stopping, "stopping", theme.held) + [[]])) }
     if counts.failed > 0 { items.append(Item(worth: 12, forms: number(counts.failed, "failed", theme.bad))) }
+    let warnings = run.warnings.count
+    if warnings > 0 {
+      let forms = number(warnings, warnings == 1 ? "warning" : "warnings", theme.held, short: "warn")
+      items.append(Item(worth: 11, forms: forms + [[TextSpan("\(theme.warningMark)\(warnings)", theme.held)]]))
+    }
     if counts.paused > 0 { items.append(Item(worth: 2, forms: number(counts.paused, "paused", theme.held) + [[]])) }
     if counts.backingOff > 0 {
       items.append(Item(worth: 2, forms: number(counts.backingOff, "retrying", theme.style(.backingOff)) + [[]]))

@@ -125,7 +125,7 @@ struct JobList {
       [TextSpan(lead, theme.rule), TextSpan(text, style), TextSpan(name.tail, theme.accent)], x: x + Columns.name, y: y,
       limit: at - Columns.gap - Columns.name)
     if state == .executing, !name.isRepeat {
-      drawProgress(record, &frame, x: x + at, y: y, width: end - at)
+      drawProgress(id, record, &frame, x: x + at, y: y, width: end - at)
     } else if !name.isRepeat {
       let fitting = status(id, record, state, room: end - at, hint: skipped).fitted(to: end - at, theme.elision)
       frame.put(fitting, x: x + at, y: y)
@@ -179,6 +179,10 @@ struct JobList {
   ) -> [TextSpan] {
     let words = StatusText(id, model.run, now: now, room: room)
     var spans = [TextSpan(words.status, theme.wordStyle(state)), TextSpan(words.detail, theme.dim)]
+    if let mark = warning(id, room: room - spans[0].width - 2) {
+      // The detail is shortened first.
+      spans.insert(TextSpan("  " + mark, theme.held), at: 1)
+    }
     if let note = foreign(record) { spans.append(TextSpan(", " + note, theme.dim)) }
     guard let skipped, skipped > 0 else { return spans }
     let sign = model.order.unfolded.contains(id) ? theme.pick("▾", "-") : theme.pick("▸", "+")
@@ -186,6 +190,13 @@ struct JobList {
     let left = room - spans.width
     spans.append(TextSpan(forms.first { TextWidth.of($0) <= left } ?? forms[2], theme.dim))
     return spans
+  }
+
+  /// The mark of a job's newest warning and, if there is room, a few words.
+  private func warning(_ id: JobID, room: Int) -> String? {
+    guard let warning = model.run.warnings(about: id).last else { return nil }
+    let mark = theme.warningMark
+    return ["\(mark) \(warning.kind.short)", mark].first { TextWidth.of($0) <= room }
   }
 
   /// Tells how much can be seen of an operation that isn't an `AsyncOperation`.
@@ -197,7 +208,7 @@ struct JobList {
   }
 
   /// Draws the bar, then as many words about the progress as fit.
-  private func drawProgress(_ record: JobRecord, _ frame: inout Frame, x: Int, y: Int, width: Int) {
+  private func drawProgress(_ id: JobID, _ record: JobRecord, _ frame: inout Frame, x: Int, y: Int, width: Int) {
     let bar = min(28, max(10, width * 3 / 10), width - 5)
     guard bar >= 6 else {
       frame.put(
@@ -206,6 +217,10 @@ struct JobList {
       return
     }
     var used = bar + 5
+    if let text = warning(id, room: width), record.progress?.fraction == nil, used + 2 + TextWidth.of(text) > width {
+      frame.put(text, x: x, y: y, style: theme.held)
+      return
+    }
     if let excess = record.excess(at: now), record.progress?.fraction == nil,
       let text = UsualText.slower(excess, room: width), used + 2 + TextWidth.of(text) > width
     {
@@ -215,7 +230,8 @@ struct JobList {
     }
     Bar(theme: theme).draw(record, now: now, &frame, x: x, y: y, width: bar)
     let words = (ProgressText.parts(record) + [foreign(record)].compactMap(\.self)).map { TextSpan($0, theme.dim) }
-    for part in [comparison(record, room: width - used - 2)].compactMap(\.self) + words {
+    let warning = warning(id, room: width - used - 2).map { TextSpan($0, theme.held) }
+    for part in [warning, comparison(record, room: width - used - 2)].compactMap(\.self) + words {
       let text = "  " + part.text
       guard used + TextWidth.of(text) <= width else { continue }
       used += frame.put(text, x: x + used, y: y, style: part.style)

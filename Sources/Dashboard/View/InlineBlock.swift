@@ -105,6 +105,7 @@ package struct InlineBlock: Sendable {
     }
     items.append([TextSpan("\(counts.done)", theme.bold), TextSpan(" of \(run.jobs.count) done", theme.dim)])
     item(counts.failed, "failed", theme.bad)
+    item(run.warnings.count, run.warnings.count == 1 ? "warning" : "warnings", theme.held)
     item(index.counts[Int(StateClass.executing.rawValue)], "running", theme.style(.executing))
     item(index.counts[Int(StateClass.stopping.rawValue)], "stopping", theme.held)
     item(counts.paused, "paused", theme.held)

@@ -61,7 +61,16 @@ struct JobDescription {
       let bar = Bar(theme: theme).determinate(share, width: min(72, width - 8), style: theme.style(state))
       lines.append([TextSpan("  ")] + bar + [TextSpan(" " + Format.percent(share), theme.wordStyle(state))])
     }
-    return lines + speed(width) + usual(width) + slack()
+    return lines + warnings(width) + speed(width) + usual(width) + slack()
+  }
+
+  /// Each warning with its advice, and the name to silence it by.
+  private func warnings(_ width: Int) -> [[TextSpan]] {
+    model.run.warnings(about: id).flatMap { warning in
+      var lines = wrapped(warning.evidence, width, theme.held, indent: 4, most: .max)
+      if !lines.isEmpty { lines[0][0] = TextSpan("  \(theme.warningMark) ", theme.held) }
+      return lines + wrapped("\(warning.advice) (\(warning.kind.rawValue))", width, theme.dim, indent: 4, most: .max)
+    }
   }
 
   /// The rate, its history and the time left; of the last attempt if none executes.

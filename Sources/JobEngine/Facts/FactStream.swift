@@ -31,6 +31,8 @@ package final class FactStream: @unchecked Sendable {
   package let hub = EventHub()
   package let deliveries: DeliveryQueue
   package weak var source: (any Source)?
+  /// Touched only on `queue` once the run has begun.
+  package var warnings = WarningWatch()
   /// Whether the end was stated; no fact may follow.
   package private(set) var isOver = false
 
@@ -89,6 +91,16 @@ package final class FactStream: @unchecked Sendable {
     if let last = gate.flush(job) { state(.jobProgress(job, last)) }
   }
 
+  /// States a warning, unless it is silenced or raised already.
+  package func raise(_ warning: RunWarning) {
+    if let fact = warnings.raise(warning, at: journal.now) { state(fact) }
+  }
+
+  /// States that a warning is no longer true, if it is raised.
+  package func clear(_ key: RunWarning.Key) {
+    if let fact = warnings.clear(key) { state(fact) }
+  }
+
   /// Keeps the receipt of lines until every subscriber has caught up: their operation reads no more output meanwhile.
   package func holdOutput(_ receipt: LogReceipt?) {
     guard let receipt, receipt !== heldBack else { return }
@@ -115,6 +127,9 @@ package final class FactStream: @unchecked Sendable {
   fileprivate func deliver() {
     isDeliveryDue = false
     heldBack = nil
+    if !isOver {
+      for fact in warnings.facts(after: journal.events, in: journal.run, now: journal.now) { journal.state(fact) }
+    }
     if end.isAsked, !isOver, let source, !source.isBusy {
       journal.state(.runFinished(RunSummary(of: journal.run, signal: end.signal)))
       isOver = true
@@ -127,7 +142,7 @@ package final class FactStream: @unchecked Sendable {
 
   /// Sets the one timer for everything that waits for a time.
   private func setAlarm() {
-    let time = isOver ? nil : [source?.nextWake, gate.nextWake].compactMap(\.self).min()
+    let time = isOver ? nil : [source?.nextWake, gate.nextWake, warnings.next].compactMap(\.self).min()
     guard time != alarm?.time else { return }
     alarm?.timer.cancel()
     alarm = time.map { time in

@@ -9,7 +9,8 @@ package final class RunJournal {
   package private(set) var run = Run()
   /// The time of the facts that are stated now, since the run began; never decreases.
   package private(set) var now = Duration.zero
-  private var events: [JobEvent] = []
+  /// The events that have not been taken.
+  package private(set) var events: [JobEvent] = []
   /// Values hidden in every fact.
   package var secrets: SecretMask?
 

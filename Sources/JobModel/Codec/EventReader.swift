@@ -112,6 +112,9 @@ package struct EventReader: Sendable {
     case .drainChanged: return .drainChanged(try fields.flag("draining"))
     case .watchChanged: return .watchChanged(try fields.flag("watching"), fault: try fields.text(ifAny: "fault"))
     case .stopRequested: return .stopRequested(try fields.word("level"), by: try fields.word("by"))
+    case .warningRaised: return .warningRaised(try warning(fields))
+    case .warningCleared:
+      return .warningCleared(RunWarning.Key(try fields.word("warning"), try jobIfAny(fields)))
     case .runFinished: return .runFinished(try RunSummary(fields))
     }
   }
@@ -144,6 +147,23 @@ package struct EventReader: Sendable {
   }
 
   private func job(_ fields: JSONFields) throws(JSONFault) -> JobID { try reference(fields, "job", "id") }
+
+  private func jobIfAny(_ fields: JSONFields) throws(JSONFault) -> JobID? {
+    fields.has("job") || fields.has("id") ? try job(fields) : nil
+  }
+
+  func warning(_ fields: JSONFields) throws(JSONFault) -> RunWarning {
+    var jobs: [JobID] = []
+    if let first = try jobIfAny(fields) { jobs.append(first) }
+    for item in try fields.list(ifAny: "others") ?? [] {
+      guard case .object(let other) = item else { throw JSONFault("'others' must be a list of objects") }
+      guard !jobs.isEmpty else { throw JSONFault("'others' stands beside no 'job'") }
+      jobs.append(try job(other))
+    }
+    return RunWarning(
+      try fields.word("warning"), jobs, try fields.text("evidence"), advice: try fields.text("advice"),
+      since: try fields.duration("since"))
+  }
 
   /// The job that a field names, or that another gives the number of.
   private func reference(

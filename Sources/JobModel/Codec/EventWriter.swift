@@ -131,8 +131,26 @@ package struct EventWriter: Sendable {
     case .stopRequested(let level, let canceller):
       bytes.append(field: "level", level.rawValue)
       bytes.append(field: "by", canceller.rawValue)
+    case .warningRaised(let warning): append(warning, to: &bytes)
+    case .warningCleared(let key): bytes.append(field: "warning", key.kind.rawValue)
     case .runFinished(let summary): append(summary, to: &bytes)
     }
+  }
+
+  /// The job that a line is about.
+  func append(_ job: JobID, to bytes: inout [UInt8]) {
+    bytes.append(field: "job", orNull: names[job])
+    bytes.append(field: "id", names.number(of: job))
+  }
+
+  /// All fields of a warning but its first job.
+  func append(_ warning: RunWarning, to bytes: inout [UInt8]) {
+    bytes.append(field: "warning", warning.kind.rawValue)
+    bytes.append(field: "evidence", warning.evidence)
+    bytes.append(field: "advice", warning.advice)
+    bytes.append(field: "since", warning.since)
+    let others = warning.jobs.dropFirst().map { NamedJob(name: names[$0], number: names.number(of: $0)) }
+    bytes.append(field: "others", others.isEmpty ? nil : others)
   }
 
   func append(_ start: RunStart, to bytes: inout [UInt8]) {
@@ -374,6 +392,19 @@ extension ClusterRequest {
     bytes.append(field: "qos", qos)
     bytes.append(field: "constraint", constraint)
     bytes.append(field: "options", options.isEmpty ? nil : options)
+  }
+}
+
+/// One of several jobs of an event.
+private struct NamedJob: JSONValue {
+  let name: String?
+  let number: Int?
+
+  func append(to bytes: inout [UInt8]) {
+    bytes.append("{")
+    bytes.append(field: "job", orNull: name)
+    bytes.append(field: "id", number)
+    bytes.append("}")
   }
 }
 

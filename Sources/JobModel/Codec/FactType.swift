@@ -21,6 +21,8 @@ enum FactType: String {
   case drainChanged = "drain_changed"
   case watchChanged = "watch_changed"
   case stopRequested = "stop_requested"
+  case warningRaised = "warning_raised"
+  case warningCleared = "warning_cleared"
   case runFinished = "run_finished"
 }
 
@@ -48,6 +50,8 @@ extension JobFact {
     case .drainChanged: .drainChanged
     case .watchChanged: .watchChanged
     case .stopRequested: .stopRequested
+    case .warningRaised: .warningRaised
+    case .warningCleared: .warningCleared
     case .runFinished: .runFinished
     }
   }

@@ -7,6 +7,7 @@ package struct RunStateReader: Sendable {
     case run = "snapshot"
     case job = "snapshot_job"
     case line = "snapshot_line"
+    case warning = "snapshot_warning"
     case program = "snapshot_program"
     case end = "snapshot_end"
   }
@@ -40,6 +41,9 @@ package struct RunStateReader: Sendable {
     case .line:
       guard ring != nil else { throw JSONFault("a line of output has no job") }
       entries.append(try LogRing.Entry(fields))
+    case .warning:
+      try closeRing()
+      run.raise(try events.warning(fields))
     case .program:
       try closeRing()
       hasProgram = true

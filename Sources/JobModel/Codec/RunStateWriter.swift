@@ -24,6 +24,12 @@ package struct RunStateWriter: Sendable {
     case ..<0: appendRun(to: &bytes)
     case ..<run.jobs.count: appendJob(JobID(next), to: &bytes)
     default:
+      for warning in run.warnings {
+        append("snapshot_warning", to: &bytes) { bytes in
+          if let job = warning.jobs.first { writer.append(job, to: &bytes) }
+          writer.append(warning, to: &bytes)
+        }
+      }
       append("snapshot_program", to: &bytes) { append(ring: run.programLog, to: &$0) }
       appendLines(of: run.programLog, to: &bytes)
       append("snapshot_end", to: &bytes) { _ in }

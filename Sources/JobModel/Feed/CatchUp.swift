@@ -119,6 +119,10 @@ private struct Changes {
     if let stopping = new.stopping, stopping != old.stopping {
       add(.stopRequested(stopping.level, by: stopping.by), at: stopping.at)
     }
+    for warning in old.warnings where !new.warnings.contains(where: { $0.key == warning.key }) {
+      add(.warningCleared(warning.key), at: time)
+    }
+    for warning in new.warnings where !old.warnings.contains(warning) { add(.warningRaised(warning), at: time) }
     if let summary = new.summary, summary != old.summary { add(.runFinished(summary), at: time) }
   }
 }

@@ -69,6 +69,10 @@ package enum JobFact: Sendable, Equatable {
   /// says why they can't be watched.
   case watchChanged(Bool, fault: String?)
   case stopRequested(StopLevel, by: JobState.Canceller)
+  /// A new warning, or other numbers of one that was raised before.
+  indirect case warningRaised(RunWarning)
+  /// A warning is no longer true.
+  case warningCleared(RunWarning.Key)
   case runFinished(RunSummary)
 }
 
@@ -81,6 +85,8 @@ extension JobFact {
       .jobProgress(let id, _),
       .jobLog(let id, _, _), .cancelRequested(let id, _, _), .priorityChanged(let id, _):
       id
+    case .warningRaised(let warning): warning.jobs.first
+    case .warningCleared(let key): key.job
     case .runStarted, .programLog, .slotsChanged, .poolChanged, .clusterChanged, .arrivalsEnded, .drainChanged,
       .watchChanged,
       .stopRequested, .runFinished:

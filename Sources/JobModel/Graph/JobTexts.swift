@@ -139,10 +139,13 @@ extension JobFact {
     case .clusterChanged(let fault): return .clusterChanged(fault: fault.map(mask.masked))
     case .jobCaused(let id, let attempt, let text): return .jobCaused(id, attempt: attempt, mask.masked(text))
     case .watchChanged(let isOn, let fault): return .watchChanged(isOn, fault: fault.map(mask.masked))
+    case .warningRaised(var warning):
+      warning.evidence = mask.masked(warning.evidence)
+      return .warningRaised(warning)
     // Names are masked in the graph, and a value that holds a secret is not taken from a job.
     case .runStarted, .jobLaunched, .jobLog, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .jobProgress,
       .cancelRequested, .slotsChanged, .poolChanged, .arrivalsEnded, .priorityChanged, .drainChanged, .stopRequested,
-      .runFinished:
+      .warningCleared, .runFinished:
       return self
     }
   }

@@ -19,6 +19,8 @@ package struct Run: Sendable, Equatable {
   package internal(set) var programLog: LogRing
   package internal(set) var counts = Counts()
   package internal(set) var summary: RunSummary?
+  /// The warnings that are true now or about something that has happened, in the order in which they were raised.
+  package internal(set) var warnings: [RunWarning] = []
   /// The instant of the newest event.
   package internal(set) var time: Duration = .zero
   /// The newest end of a job.
@@ -230,6 +232,8 @@ package struct Run: Sendable, Equatable {
       watchFault = fault
     case .stopRequested(let level, let canceller):
       stopping = Stopping(level: level, by: canceller, at: event.time)
+    case .warningRaised(let warning): raise(warning)
+    case .warningCleared(let key): clear(key)
     case .runFinished(let summary):
       self.summary = summary
     }

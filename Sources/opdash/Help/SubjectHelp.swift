@@ -217,6 +217,8 @@ extension HelpText {
           watch_changed | watching, fault
           stop_requested | level, by
           cluster_changed | fault, while the controller of the cluster is down
+          warning_raised | job, warning, evidence, advice, since, others
+          warning_cleared | job, warning
           run_finished | succeeded, failed, skipped, cancelled, exit, allowed, left
           """)
       ]),
