@@ -41,7 +41,8 @@ package struct Scenario: Sendable {
   }
 
   package static let all: [Scenario] = [
-    .collect, .earlyFinish, .cancelBeforeStart, .oneOrThree, .priorities, .diamond, .wrongQueue, .flakyNetwork, .stress,
+    .collect, .earlyFinish, .cancelBeforeStart, .oneOrThree, .priorities, .diamond, .wrongQueue, .stuck, .flakyNetwork,
+    .stress,
   ]
 
   package static func named(_ name: String) -> Scenario? { all.first { $0.name == name } }
@@ -84,6 +85,10 @@ extension Scenario {
     "wrong-queue",
     "a completion handler that touches the screen off the UI queue is caught; with a result queue it is right",
     .operations { _, _ in try WrongQueue.perform() })
+
+  static let stuck = Scenario(
+    "stuck", "a dozen mistakes in the use of operations, each made with real code and found",
+    .operations { _, _ in try Stuck.perform() })
 
   private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -84,6 +84,9 @@ import Dispatch
   /// How many elements wait for the receiver.
   @inlinable package var count: Int { state.withLock { $0.elements.count } }
 
+  /// Calls `body` under the lock with the elements that wait for the receiver.
+  package func withElements<Value>(_ body: ([Element]) -> Value) -> Value { state.withLock { body($0.elements) } }
+
   /// Calls `body` once fewer than `limit` elements wait: at once on this thread, or on the queue after a delivery.
   @inlinable package func whenBelow(_ limit: Int, _ body: @escaping @Sendable () -> Void) {
     let now = state.withLock { state in

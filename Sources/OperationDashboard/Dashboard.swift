@@ -69,6 +69,8 @@ public final class Dashboard: Sendable {
     public var isASCII = false
     /// Whether the dashboard asks the terminal for mouse reports.
     public var usesMouse = true
+    /// The warnings that are not given.
+    public var silencedWarnings: Set<Warning> = []
 
     /// Makes the default options.
     public init() {}
@@ -107,7 +109,7 @@ public final class Dashboard: Sendable {
 
   /// Observes `queue` from now on; operations that are in it already are shown.
   public init(observing queue: OperationQueue, options: Options = Options()) {
-    observed = ObservedQueue(queue, name: options.name)
+    observed = ObservedQueue(queue, name: options.name, silenced: Set(options.silencedWarnings.map(\.kind)))
     self.options = options
     show = Lock(.notYet)
   }

@@ -11,6 +11,7 @@ import Remote
 final class ObservedQueue: JobFeed, Sendable {
   let queue: OperationQueue
   let name: String
+  private let silenced: Set<RunWarning.Kind>
   private let dependencyQueue: DependencyQueue
   private let state: Lock<State>
 
@@ -25,8 +26,9 @@ final class ObservedQueue: JobFeed, Sendable {
     var factories: [ObjectIdentifier: QueueMember.Factory] = [:]
   }
 
-  init(_ queue: OperationQueue, name: String?) {
+  init(_ queue: OperationQueue, name: String?, silenced: Set<RunWarning.Kind>) {
     self.queue = queue
+    self.silenced = silenced
     self.name = name ?? QueueFeed.name(of: queue)
     dependencyQueue = DependencyQueue(feeding: queue)
     state = Lock(State())
@@ -37,7 +39,9 @@ final class ObservedQueue: JobFeed, Sendable {
   private func makeFeed(
     continuing: Bool, factories: [ObjectIdentifier: QueueMember.Factory] = [:]
   ) -> QueueFeed {
-    QueueFeed(of: dependencyQueue, name: name, factories: factories, continuing: continuing)
+    QueueFeed(
+      of: dependencyQueue, name: name, warnings: WarningWatch(silenced: silenced), factories: factories,
+      continuing: continuing)
   }
 
   /// The feed that watches now, or another one; only one thread makes one.

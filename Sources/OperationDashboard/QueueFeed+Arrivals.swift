@@ -115,6 +115,7 @@ extension QueueFeed {
     }
     for arrival in arrivals {
       let member = arrival.member
+      checks.arrived.append((member.id, elapsed))
       if member.visibility == .end {
         unseen.insert(member.id)
         lookAt(member)
@@ -133,13 +134,15 @@ extension QueueFeed {
   func lookSoon() {
     guard !stream.isOver else { return }
     looks.changed(at: elapsed)
+    checks.changed(at: elapsed, stream.warnings.patience)
     stream.setNeedsDelivery()
   }
 
   package var nextWake: Duration? {
     guard isStarted, !isClosed, !stream.isOver else { return nil }
     let isRegular = !tellsOfEntries || unseen.contains { members[$0.index]?.hasBegun == false }
-    return looks.next(isRegular: isRegular, isWorking: stream.journal.run.counts.active > 0)
+    let look = looks.next(isRegular: isRegular, isWorking: stream.journal.run.counts.active > 0)
+    return [look, checks.due].compactMap(\.self).min()
   }
 
   package func wake() {
@@ -150,6 +153,7 @@ extension QueueFeed {
     lookForArrivals()
     for id in unseen { if let member = members[id.index] { lookAt(member) } }
     lookAtQueue()
+    runChecks()
     looks.looked(at: elapsed, taking: clock.now - began)
   }
 

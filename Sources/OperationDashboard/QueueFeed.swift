@@ -28,6 +28,8 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   var members: [QueueMember?] = []
   /// The unfinished jobs whose operations are observed only at their end.
   var unseen: Set<JobID> = []
+  /// The jobs with an executing wrapped operation.
+  var wrapped: Set<JobID> = []
   var isStarted = false
   /// Whether the feed was closed: its run no longer has a reader.
   var isClosed = false
@@ -39,6 +41,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   /// The cause of each job that ended without a success: the first job of its chain of skipped jobs, or the job itself.
   private var roots: [JobID: JobID] = [:]
   var looks = LookSchedule()
+  var checks = QueueChecks()
   var stopping: JobState.Canceller?
   /// The factories for the operations of further attempts.
   var factories: [JobID: QueueMember.Factory] = [:]
@@ -49,24 +52,28 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   ///
   /// The run of a `continuing` queue has no end: its program adds operations as long as it executes.
   package convenience init(
-    observing queue: OperationQueue, name: String? = nil, clock: any OperationClock = .system, continuing: Bool = false
+    observing queue: OperationQueue, name: String? = nil, silenced: Set<RunWarning.Kind> = [],
+    patience: WarningWatch.Patience = WarningWatch.Patience(), clock: any OperationClock = .system
   ) {
     self.init(
-      of: DependencyQueue(feeding: queue), name: name ?? Self.name(of: queue), factories: [:], continuing: continuing,
-      clock: clock)
+      of: DependencyQueue(feeding: queue), name: name ?? Self.name(of: queue),
+      warnings: WarningWatch(silenced: silenced, patience: patience), clock: clock)
   }
 
   /// As the other initializer, with the operations that wait in the dependency queue.
   init(
-    of dependencyQueue: DependencyQueue, name: String, factories: [ObjectIdentifier: QueueMember.Factory],
-    continuing: Bool, clock: any OperationClock = .system
+    of dependencyQueue: DependencyQueue, name: String, warnings: WarningWatch,
+    factories: [ObjectIdentifier: QueueMember.Factory] = [:], continuing: Bool = false,
+    clock: any OperationClock = .system
   ) {
     (queue, self.name, self.continuing) = (dependencyQueue.queue, name, continuing)
     self.dependencyQueue = dependencyQueue
     stream = FactStream(label: "opdash.queue", clock: clock)
+    stream.warnings = warnings
     stream.begin()
     stream.source = self
-    entries = QueueEntryObserver { [weak self] operations, entry in self?.entered(operations, entry) }
+    entries = QueueEntryObserver(
+      whenSeen: { [weak self] in self?.saw($0) }, whenEntered: { [weak self] in self?.entered($0, $1) })
     enroll(queue.operations + dependencyQueue.operations, under: nil, factories: factories)
   }
 
@@ -176,8 +183,11 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
     case .finished: finished(member)
     case .executing:
       member.hasBegun = true
+      if member.visibility == .wrapped { wrapped.insert(member.id) }
       tell(member, member.standing)
-    case .pending, .ready: tell(member, member.standing)
+    case .pending, .ready:
+      member.wasSeenWaiting = true
+      tell(member, member.standing)
     }
     lookSoon()
   }
@@ -192,9 +202,12 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   private func finished(_ member: QueueMember) {
     if !member.isReplaced {
       if isStarted { stream.flushProgress(of: member.id) } else { report(member) }
-      tell(member, outcome(of: member))
+      let outcome = outcome(of: member)
+      tell(member, outcome)
+      checkExecution(of: member, outcome)
       members[member.id.index] = nil
       unseen.remove(member.id)
+      wrapped.remove(member.id)
     }
     member.isOver = true
     member.tokens = []

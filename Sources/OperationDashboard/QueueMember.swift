@@ -35,6 +35,8 @@ final class QueueMember: @unchecked Sendable {
   /// The state that was observed last.
   var stands = AsyncOperation.State.pending
   var hasBegun = false
+  /// Whether it was observed before its start, so that all its later states are.
+  var wasSeenWaiting = false
   var isHeld = false
   var isOver = false
   /// Whether another attempt has begun while this one, cancelled before its start, is still in the queue.

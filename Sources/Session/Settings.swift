@@ -43,6 +43,7 @@ package struct Settings: Equatable {
   package var hasMouse = true
   package var background: ScreenTraits.Background?
   package var notice: EndNotice?
+  package var silencedWarnings: Set<RunWarning.Kind> = []
   package var retention = Retention()
   /// The keys of rebound actions, by action name.
   package var keys: [String: [Key]] = [:]

@@ -188,6 +188,7 @@ struct RunLaunch {
     options.origin.onFailure = onFailure.rawValue
     options.fingerprints = graph.jobs.map(Fingerprint.of)
     options.queue.slots = slots
+    options.queue.silencedWarnings = settings.silencedWarnings
     options.queue.onFailure = onFailure
     options.queue.stateFolder = options.stateFolder
     options.queue.keepsShortLogs = plan.rawOrder == nil
@@ -206,6 +207,7 @@ struct RunLaunch {
       if settings.slots != nil || settings.onFailure != nil {
         throw UsageError("\(plan.source) has a queue of its own: it takes neither --slots nor --on-failure")
       }
+      (feed as? any FactStream.Source)?.silence(settings.silencedWarnings)
       return StartableRun(feed: feed, start: start)
     case .graph(let graph):
       guard let options else { preconditionFailure("a graph has options") }

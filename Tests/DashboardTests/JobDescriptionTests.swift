@@ -35,7 +35,7 @@ import Testing
     builder.state(.warningRaised(RunWarning(.slowAndSilent, [JobID(0)], "executes for 16.0s", since: .zero)))
     let lines = lines(builder, width: 76)
     #expect(lines[2] == "  ! executes for 16.0s")
-    #expect(lines[3] == "    look at what it waits for, or cancel it (slow-and-silent)")
+    #expect(lines[3] == "    find out why, or cancel it (slow-and-silent)")
   }
 
   // MARK: Work

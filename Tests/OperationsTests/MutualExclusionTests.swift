@@ -93,6 +93,28 @@ import Testing
 
   private func names(_ requests: [ExclusionTable.Request]) -> [String?] { requests.map { $0.operation?.name } }
 
+  @Test func theReverseOrderInAnotherGroupIsADisorder() {
+    let observer = QueueEntryObserver { _, _ in }
+    defer { observer.close() }
+    var table = ExclusionTable()
+    let operations = (0..<4).map { ManualOperation("\($0)") }
+    func disorder(of group: Int, _ outer: ExclusionCategory, _ inner: ExclusionCategory) -> ExclusionTable.Disorder? {
+      let around = ExclusionTable.Request(operations[group], [outer], in: [])
+      let child = ExclusionTable.Request(operations[group + 1], [inner], in: [ObjectIdentifier(operations[group])])
+      _ = table.enter(around)
+      _ = table.take(around)
+      _ = table.enter(child)
+      defer { for request in [child, around] { _ = table.leave(request) } }
+      return table.take(child).disorder
+    }
+    #expect(disorder(of: 0, "x", "y") == nil)
+    #expect(disorder(of: 0, "x", "y") == nil)
+    let found = disorder(of: 2, "y", "x")
+    #expect(found?.first == "y" && found?.second == "x" && found.map { names($0.requests) } == ["3", "1"])
+    // Each contradiction is returned once.
+    #expect(disorder(of: 2, "y", "x") == nil)
+  }
+
   @Test func theyTakeTurnsInTheOrderInWhichTheyCame() {
     var line = Line(500)
     for (request, next) in zip(line.requests, line.operations.dropFirst()) {

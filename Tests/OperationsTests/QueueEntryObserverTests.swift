@@ -22,6 +22,23 @@ import Testing
     observer.close()
   }
 
+  @Test func anOperationThatIsFreedWhileItExecutesIsSeen() {
+    let name = "freed \(UUID())"
+    let seen = Lock(false)
+    let observer = QueueEntryObserver(
+      whenSeen: { if case .released(name) = $0 { seen.withLock { $0 = true } } }, whenEntered: { _, _ in })
+    do { ManualOperation("\(name) unstarted").cancel() }
+    do {
+      let operation = ManualOperation("\(name) finished")
+      operation.start()
+      operation.finish()
+    }
+    #expect(seen.withLock { $0 } == false)
+    do { ManualOperation(name).start() }
+    #expect(seen.withLock { $0 } == true)
+    observer.close()
+  }
+
   @Test func aClosedObserverIsToldNothing() async {
     let (operation, queue) = (ManualOperation(), OperationQueue())
     let count = Lock(0)

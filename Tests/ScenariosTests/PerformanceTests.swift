@@ -15,8 +15,16 @@ import Testing
     defer { server?.stop() }
     let folder = try TemporaryFolder()
     let performance = try perform(server?.address ?? "", folder.url)
+    let raised = Lock<[RunWarning]>([])
+    let subscription = performance.feed.subscribe(on: DispatchQueue(label: "opdash.tests.warnings")) { events in
+      for case .warningRaised(let warning) in events.map(\.fact) { raised.withLock { $0.append(warning) } }
+    }
     performance.start()
     #expect(eventually { performance.feed.run.isComplete })
+    withExtendedLifetime(subscription) {
+      // What is freed elsewhere in the process is about no job of the queue.
+      if scenario.name != "stuck" { #expect(raised.withLock { $0.filter { !$0.jobs.isEmpty } } == []) }
+    }
     let run = performance.feed.run
     return (run, scenario.closing(run, of: performance))
   }
@@ -53,6 +61,14 @@ import Testing
         == "  Went:  very-high (very-high), high (high), low-at-first (high), normal (normal), low (low), very-low (very-low)."
     )
     #expect(closing[3].contains("every time;"))
+  }
+
+  @Test func stuckFindsEachKindOfMistake() throws {
+    let (run, closing) = try play(.stuck)
+    #expect(run.counts.failed == 0)
+    let kinds = RunWarning.Kind.allCases
+    #expect(closing.first == "stuck: \(kinds.count) of \(kinds.count) kinds of mistakes were found:")
+    #expect(zip(closing.dropFirst(), kinds).allSatisfy { $0.hasPrefix("  \($1.rawValue): ") }, "\(closing)")
   }
 
   @Test func aScenarioCancelledByAPersonSaysThatItWasLeft() throws {

@@ -32,6 +32,7 @@ private struct Play {
       if queue.run.isComplete { queue.send(.finish(signal: nil)) }
       for event in events {
         if case .runFinished = event.fact { end.finish() }
+        if case .warningRaised(let warning) = event.fact { Issue.record("\(warning.evidence)") }
       }
     }
     queue.start()

@@ -15,7 +15,7 @@ import Testing
     #expect(
       Scenario.all.map(\.name) == [
         "collect", "early-finish", "cancel-before-start", "one-or-three", "priorities", "diamond", "wrong-queue",
-        "flaky-network", "stress",
+        "stuck", "flaky-network", "stress",
       ])
     for scenario in Scenario.all {
       #expect(!scenario.summary.isEmpty && !scenario.summary.contains("\n"))

@@ -80,7 +80,7 @@ import Testing
     let settings = try parse(
       """
       run a.yml -j 3 --on-failure stop-now --ui json --keep-open never --state st --trace tr --events ev --junit ju
-       --otlp http://c --output grouped --ascii --color always --no-mouse
+       --otlp http://c --silence long-line,queue-suspended --silence slots-held --output grouped --ascii --color always --no-mouse
        --notify bell --background light
       """.replacing("\n", with: "")
     ).settings
@@ -92,6 +92,7 @@ import Testing
     expected.state = "st"
     expected.files = [.trace: "tr", .events: "ev", .junit: "ju"]
     expected.collector = "http://c"
+    expected.silencedWarnings = [.longLine, .queueSuspended, .slotsHeld]
     expected.grouping = .grouped
     expected.isASCII = true
     expected.color = .always
@@ -170,6 +171,11 @@ import Testing
     (
       "run a.yml --on-failure keep-gong",
       "--on-failure takes keep-going, finish-running or stop-now; this is 'keep-gong': did you mean 'keep-going'?"
+    ),
+    (
+      "run --silence slots-held,long-lin",
+      "--silence takes \(RunWarning.Kind.allCases.map(\.rawValue).joined(last: "or")), with commas between several; "
+        + "this is 'slots-held,long-lin': did you mean 'long-line'?"
     ),
     ("run --set ver", "--set takes NAME=VALUE; this is 'ver'"),
     ("run --set =1", "--set takes NAME=VALUE; this is '=1'"),

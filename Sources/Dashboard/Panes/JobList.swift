@@ -180,8 +180,9 @@ struct JobList {
     let words = StatusText(id, model.run, now: now, room: room)
     var spans = [TextSpan(words.status, theme.wordStyle(state)), TextSpan(words.detail, theme.dim)]
     if let mark = warning(id, room: room - spans[0].width - 2) {
-      // The detail is shortened first.
-      spans.insert(TextSpan("  " + mark, theme.held), at: 1)
+      // Where not all fits, the detail is shortened first.
+      let fits = spans.width + 2 + TextWidth.of(mark) <= room
+      spans.insert(TextSpan("  " + mark, theme.held), at: fits ? 2 : 1)
     }
     if let note = foreign(record) { spans.append(TextSpan(", " + note, theme.dim)) }
     guard let skipped, skipped > 0 else { return spans }

@@ -91,16 +91,6 @@ package final class FactStream: @unchecked Sendable {
     if let last = gate.flush(job) { state(.jobProgress(job, last)) }
   }
 
-  /// States a warning, unless it is silenced or raised already.
-  package func raise(_ warning: RunWarning) {
-    if let fact = warnings.raise(warning, at: journal.now) { state(fact) }
-  }
-
-  /// States that a warning is no longer true, if it is raised.
-  package func clear(_ key: RunWarning.Key) {
-    if let fact = warnings.clear(key) { state(fact) }
-  }
-
   /// Keeps the receipt of lines until every subscriber has caught up: their operation reads no more output meanwhile.
   package func holdOutput(_ receipt: LogReceipt?) {
     guard let receipt, receipt !== heldBack else { return }
@@ -183,6 +173,9 @@ extension FactStream.Source {
     done.wait()
     return run
   }
+
+  /// Leaves out the warnings of these kinds from now on.
+  package func silence(_ kinds: Set<RunWarning.Kind>) { stream.queue.sync { stream.warnings.silenced = kinds } }
 
   package var nextWake: Duration? { nil }
   package func wake() {}

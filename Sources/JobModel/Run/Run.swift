@@ -19,7 +19,7 @@ package struct Run: Sendable, Equatable {
   package internal(set) var programLog: LogRing
   package internal(set) var counts = Counts()
   package internal(set) var summary: RunSummary?
-  /// The warnings that are true now or about something that has happened, in the order in which they were raised.
+  /// The raised warnings that were not cleared, oldest first.
   package internal(set) var warnings: [RunWarning] = []
   /// The instant of the newest event.
   package internal(set) var time: Duration = .zero

@@ -32,7 +32,7 @@ package struct RunWarning: Sendable, Equatable {
     case queueSuspended = "queue-suspended"
     /// Many jobs wait for the one that has the only slot.
     case longLine = "long-line"
-    /// Two categories of mutual exclusion are taken in both orders.
+    /// Operations take two categories of mutual exclusion in both orders.
     case exclusionOrder = "exclusion-order"
     /// An operation was freed while it executed.
     case releasedUnfinished = "released-unfinished"
@@ -52,7 +52,7 @@ package struct RunWarning: Sendable, Equatable {
   /// The most warnings that a run has at a time, and the most jobs of one.
   package static let limits = (warnings: 100, jobs: 20)
 
-  /// Keeps the first jobs only; without `advice`, the advice is that of the kind.
+  /// Keeps the first jobs only; without `advice`, the kind gives it.
   package init(_ kind: Kind, _ jobs: [JobID], _ evidence: String, advice: String? = nil, since: Duration) {
     self.kind = kind
     self.jobs = Array(jobs.prefix(Self.limits.jobs))
@@ -87,10 +87,10 @@ extension RunWarning.Kind {
     switch self {
     case .uiQueueBusy: "move the work off the main queue; only short handlers belong there"
     case .dependencyInNoQueue: "add it to a queue, or remove the dependency"
-    case .dependencyCycle: "remove one of the dependencies"
+    case .dependencyCycle: "link them in one direction only; cancelling one of them ends the wait"
     case .slotsHeld: "replace the wait by a dependency, which takes no slot"
     case .cancelledExecuting: "let it check isCancelled, or end its work in didCancel"
-    case .slowAndSilent: "look at what it waits for, or cancel it"
+    case .slowAndSilent: "find out why, or cancel it"
     case .finishedUnexecuted: "let it become finished only after its queue has started it"
     case .finishUnannounced: "call willChangeValue and didChangeValue for isFinished, or derive it from AsyncOperation"
     case .queueSuspended: "resume the queue"

@@ -24,7 +24,7 @@ package struct WarningWatch: Sendable {
   /// The cluster's own time to kill a job is 30 s by default.
   private static let clusterPatience: Duration = .seconds(60)
   /// A wake this late shows that the program or the machine stood still: no time before it counts.
-  private static let lateness: Duration = .seconds(5)
+  package static let lateness: Duration = .seconds(5)
   /// The successes that tell the usual time of a class, and of a job in recorded runs.
   private static let leastRuns = (ofClass: 5, recorded: 3)
 
@@ -34,7 +34,8 @@ package struct WarningWatch: Sendable {
   package private(set) var next: Duration?
   /// The raised warnings, with the times when they were raised.
   private var raised: [RunWarning.Key: Duration] = [:]
-  private var active: Set<JobID> = []
+  /// The jobs with an attempt in progress.
+  package private(set) var active: Set<JobID> = []
   /// The jobs that wait for a slot.
   private var ready: Set<JobID> = []
   /// Since when jobs are ready and nothing starts.
@@ -223,7 +224,7 @@ package struct WarningWatch: Sendable {
     }
   }
 
-  /// Classes whose operations take as long as what they are made for.
+  /// General classes: their operations have no usual time.
   private static let generalClasses: Set<String> = [
     "BlockOperation", "ClosureOperation", "AdaptedOperation", "TaskOperation", "ResultOperation", "GroupOperation",
     "ResultGroup", "RetryOperation", "RepeatOperation", "DelayOperation", "ShellOperation", "DownloadOperation",

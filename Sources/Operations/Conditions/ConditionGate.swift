@@ -257,6 +257,11 @@ extension DependencyGraph {
       giveTurn(operation, rareState, &effects)
       effects.release([operation])
     }
+    if let disorder = changes.disorder {
+      let sighting = OperationSighting.exclusionOrder(
+        disorder.first.name, disorder.second.name, disorder.requests.compactMap(\.operation))
+      effects.actions.append { QueueEntryObserver.see(sighting) }
+    }
     for (category, watch) in changes.watches {
       effects.actions.append {
         DispatchQueue.global().asyncAfter(deadline: .now() + ExclusionTable.patience) {

@@ -39,6 +39,21 @@ struct ExclusionTable {
     var revoked: [Request] = []
     /// To be checked again after `patience`.
     var watches: [(ExclusionCategory, Int)] = []
+    var disorder: Disorder?
+  }
+
+  /// Two categories that were each taken while the other was held.
+  struct Disorder {
+    var first: ExclusionCategory
+    var second: ExclusionCategory
+    /// The requests for the second category and for the first.
+    var requests: [Request]
+  }
+
+  /// A category that was taken while a group around the operation held another.
+  private struct Order: Hashable {
+    var held: ExclusionCategory
+    var taken: ExclusionCategory
   }
 
   private struct Line {
@@ -83,6 +98,9 @@ struct ExclusionTable {
   private var families: [ObjectIdentifier: Int] = [:]
   /// The operations that hold categories.
   private var holding: Set<ObjectIdentifier> = []
+  /// The orders of nested operations, each with a request that took them so.
+  private var orders: [Order: Request] = [:]
+  private static let mostOrders = 1000
 
   /// Whether an operation holds the category or waits for it.
   func has(_ category: ExclusionCategory) -> Bool { lines[category] != nil }
@@ -120,6 +138,7 @@ struct ExclusionTable {
     holding.insert(request.id)
     waitsNoLonger(request)
     var changes = Changes()
+    if !request.groups.isEmpty, QueueEntryObserver.isNeeded { changes.disorder = noteOrder(of: request) }
     for category in request.categories {
       guard var line = lines.removeValue(forKey: category) else { continue }
       line.remove(request)
@@ -138,6 +157,22 @@ struct ExclusionTable {
       }
     }
     return changes
+  }
+
+  /// Records the order of a group's categories and a child's; returns a contradiction the first time.
+  private mutating func noteOrder(of request: Request) -> Disorder? {
+    var disorder: Disorder?
+    for (category, line) in lines where !request.categories.contains(category) {
+      guard line.holders.contains(where: { request.groups.contains($0.id) }) else { continue }
+      for own in request.categories {
+        let order = Order(held: category, taken: own)
+        guard orders[order] == nil, orders.count < Self.mostOrders else { continue }
+        orders[order] = request
+        guard let other = orders[Order(held: own, taken: category)] else { continue }
+        disorder = Disorder(first: category, second: own, requests: [request, other])
+      }
+    }
+    return disorder
   }
 
   /// Removes a request whose operation has finished or no longer waits.

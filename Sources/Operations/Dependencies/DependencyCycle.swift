@@ -1,9 +1,9 @@
 import Foundation
 
 /// Searches for cycles of dependencies, through operations of any class.
-enum DependencyCycle {
+package enum DependencyCycle {
   /// A path from `start` to `goal` along dependencies of any class: the operations on it, both ends included.
-  static func path(from start: Operation, to goal: Operation) -> [Operation]? {
+  package static func path(from start: Operation, to goal: Operation) -> [Operation]? {
     GraphWalk.path(from: [start], key: \.identity, next: \.dependencies, to: { $0 === goal })
   }
 

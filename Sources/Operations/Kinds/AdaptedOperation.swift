@@ -22,6 +22,9 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
   private static let endsQueue = DispatchQueue(label: "AdaptedOperation.ends")
 
   private let hasBegun = Atomic(false)
+  private let wasFinishedBefore = Atomic(false)
+  /// Whether the operation inside had finished when it was to be started.
+  package var isUnexecuted: Bool { wasFinishedBefore.load(ordering: .acquiring) }
 
   /// Whether a dashboard made the adapter: it stands for the operation inside.
   package let standsForOperation: Bool
@@ -58,6 +61,7 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
   /// Starts the operation inside; the queue calls it.
   public override func main() {
     hasBegun.store(true, ordering: .releasing)
+    if operation.isFinished { wasFinishedBefore.store(true, ordering: .releasing) }
     // Foundation may still count a dependency that has just finished; a queue waits until it doesn't.
     let inQueue = { Self.aside.addOperation(self.operation) }
     if operation.isReady { Nesting.call({ self.operation.start() }, elsewhere: inQueue) } else { inQueue() }

@@ -263,6 +263,11 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     return displayName == kind ? "\(kind) (\(status))" : "\(displayName) (\(kind), \(status))"
   }
 
+  /// Blocks the calling thread until the operation has finished.
+  ///
+  /// An operation that waits so holds its slot meanwhile; a dependency holds none.
+  open override func waitUntilFinished() { SlotWait.record(of: self) { super.waitUntilFinished() } }
+
   // MARK: Dependencies
 
   /// The operation's rank among ready operations; in a dependency queue it may change until the operation enters the
@@ -290,6 +295,10 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   public final override var dependencies: [Operation] { linkedDependencies() }
 
   deinit {
+    // The overrides of a subclass must not be called any more.
+    if QueueEntryObserver.isNeeded, parts.lifecycle.isExecuting {
+      QueueEntryObserver.see(.released(name: super.name ?? "\(type(of: self))"))
+    }
     if parts.has(.isObserved) { parts.existingObservers?.close() }
     if let rareState = parts.existingRareState { Self.leaveExclusion(rareState) }
     if let node = parts.existingNode { Self.free(node) }

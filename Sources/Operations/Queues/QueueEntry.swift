@@ -9,6 +9,16 @@ package enum QueueEntry {
   case parent(Operation)
 }
 
+/// A use of operations that is a mistake, or may be one.
+package enum OperationSighting: Sendable {
+  /// A thread of an operation queue has begun to wait: see `SlotWait`.
+  case wait
+  /// Groups and their children have taken two categories in both orders; the operations that have shown it.
+  case exclusionOrder(String, String, [Operation])
+  /// An operation was freed while it executed.
+  case released(name: String)
+}
+
 /// An operation that runs other operations, its children, and reports them to `QueueEntryObserver`.
 package protocol ParentOperation: Operation {
   /// The children that have not finished.
@@ -26,13 +36,16 @@ package protocol ParentOperation: Operation {
 /// Without an observer nothing is looked up.
 package final class QueueEntryObserver: Sendable {
   package typealias Handler = @Sendable ([Operation], QueueEntry) -> Void
+  package typealias SightingHandler = @Sendable (OperationSighting) -> Void
 
   private static let count = Atomic(0)
-  private static let handlers = Lock<[ObjectIdentifier: Handler]>([:])
+  private static let handlers = Lock<[ObjectIdentifier: (entry: Handler, sighting: SightingHandler)]>([:])
 
   /// Calls `handler` on the thread that adds or starts operations, before it continues; calls may be concurrent.
-  package init(_ handler: @escaping Handler) {
-    Self.handlers.withLock { $0[ObjectIdentifier(self)] = handler }
+  ///
+  /// `whenSeen` is called in the same way, with what concerns any operation of the process.
+  package init(whenSeen: @escaping SightingHandler = { _ in }, whenEntered handler: @escaping Handler) {
+    Self.handlers.withLock { $0[ObjectIdentifier(self)] = (handler, whenSeen) }
     Self.count.wrappingAdd(1, ordering: .relaxed)
   }
 
@@ -50,7 +63,13 @@ package final class QueueEntryObserver: Sendable {
   /// Notifies every observer; called without a lock.
   static func tell(_ operations: [Operation], _ entry: QueueEntry) {
     guard isNeeded else { return }
-    for handler in handlers.withLock({ Array($0.values) }) { handler(operations, entry) }
+    for handler in handlers.withLock({ Array($0.values) }) { handler.entry(operations, entry) }
+  }
+
+  /// Notifies every observer of a sighting; called without a lock.
+  static func see(_ sighting: OperationSighting) {
+    guard isNeeded else { return }
+    for handler in handlers.withLock({ Array($0.values) }) { handler.sighting(sighting) }
   }
 
   /// Reports an operation that has begun, if the current thread belongs to a queue.

@@ -74,7 +74,7 @@ extension Operation {
   }
 
   /// Whether the operation has not been started and has no known holder that will start it.
-  private var isRunByNobody: Bool {
+  package var isRunByNobody: Bool {
     guard !isExecuting, !isFinished else { return false }
     guard let operation = self as? AsyncOperation else {
       return Self.held.withLock { !$0.contains(ObjectIdentifier(self)) } && !isInFoundationsQueue

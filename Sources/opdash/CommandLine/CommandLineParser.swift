@@ -111,7 +111,9 @@ struct CommandLineParser {
     guard option.apply(&values, text) else {
       let fault = "\(option.spelled) takes \(option.takes); this is '\(text)'"
       guard case .words(let words) = option.candidates else { throw UsageError(fault) }
-      throw UsageError(fault + hint(NearestName.of(text, in: words)))
+      // Of several words with commas, one that is not valid.
+      let word = text.split(separator: ",").map(String.init).first { !words.contains($0) } ?? text
+      throw UsageError(fault + hint(NearestName.of(word, in: words)))
     }
   }
 

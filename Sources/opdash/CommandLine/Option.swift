@@ -188,6 +188,9 @@ struct Option: Sendable {
     value("otlp", .url, running, "send the run as an OpenTelemetry trace to a collector") {
       $0.settings.collector = $1
     },
+    value("silence", .warnings, running, "warnings that are not given, by name") {
+      $0.settings.silencedWarnings.formUnion($1)
+    },
     value("notify", .choice("HOW", EndNotice.self), drawing, "at the end: none (default), bell or message") {
       $0.settings.notice = $1
     },

@@ -46,6 +46,19 @@ extension OptionValue where Value: RawRepresentable<String> & CaseIterable & Sen
   }
 }
 
+extension OptionValue<Set<RunWarning.Kind>> {
+  /// Names with commas between them.
+  static var warnings: Self {
+    let names = RunWarning.Kind.allCases.map(\.rawValue)
+    let takes = "\(names.joined(last: "or")), with commas between several"
+    return Self(name: "NAMES", takes: takes, candidates: .words(names)) { text in
+      let words = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.trimmingPrefix(" ") }
+      let kinds = words.compactMap { RunWarning.Kind(rawValue: String($0)) }
+      return kinds.count == words.count ? Set(kinds) : nil
+    }
+  }
+}
+
 extension OptionValue<Int> {
   static func number(_ range: ClosedRange<Int>) -> Self {
     Self(name: "N", takes: "a whole number, \(range.lowerBound) or more") { text in
