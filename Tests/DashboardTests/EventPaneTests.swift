@@ -23,12 +23,15 @@ import Testing
       run.at(725)
       run.state(.slotsChanged(3))
       run.move("longer-name", .ready(for: .slot))
+      let warning = RunWarning(.longLine, [JobID(0)], "has the only slot", advice: "widen it", since: .zero)
+      run.state(.warningRaised(warning))
     }
     // Names have the cells of the longest.
     #expect(bench.frame().text(row: 2) == "   TIME    JOB          EVENT")
     #expect(row(0, bench) == " 00:03.2 > a            running")
     #expect(row(1, bench) == " 12:05.0 *              3 slots")
     #expect(row(2, bench) == " 12:05.0 o longer-name  waits for a slot")
+    #expect(row(3, bench) == " 12:05.0 ! a            warning: has the only slot; widen it")
   }
 
   @Test func anEmptyListSaysWhy() {

@@ -182,6 +182,19 @@ private func operation(_ name: String, _ className: String) -> Job {
     #expect(rig.kinds == [])
   }
 
+  @Test func theEndOfASuspensionLeavesNoTimeBehind() {
+    var rig = Rig([job("a"), job("b", Self.usual)])
+    rig.state(.drainChanged(true))
+    rig.job(0, .ready(for: .slot))
+    #expect(rig.watch.next == .seconds(30))
+    rig.state(.drainChanged(false))
+    #expect(rig.watch.next == nil)
+    rig.job(1, .executing)
+    rig.state(.drainChanged(true))
+    rig.state(.drainChanged(false))
+    #expect(rig.watch.next == .seconds(16))
+  }
+
   @Test func oneJobBeforeALongLineIsWarnedOf() {
     var rig = Rig((0...10).map { job("\($0)") }, slots: 1)
     for index in 0...10 { rig.job(index, .ready(for: .slot)) }

@@ -48,6 +48,8 @@ struct EventPane {
     frame.put(Format.stamp(event.time), endingAt: x + Self.nameAt - 3, y: y, style: theme.dim)
     if let state {
       frame.put(theme.letter(state), x: x + Self.nameAt - 2, y: y, style: theme.style(state))
+    } else if event.fact.isWarning {
+      frame.put(theme.warningMark, x: x + Self.nameAt - 2, y: y, style: theme.held)
     } else {
       // An action of a person, a signal or a policy.
       frame.put(theme.pick("›", "*"), x: x + Self.nameAt - 2, y: y, style: theme.accent)
@@ -57,7 +59,7 @@ struct EventPane {
     let at = Self.nameAt + names + Self.gap
     frame.put(
       theme.elision.name(name, to: names), x: x + Self.nameAt, y: y, style: isSelected ? theme.bold : .plain)
-    let style = state.map { theme.wordStyle($0) } ?? theme.accent
+    let style = state.map { theme.wordStyle($0) } ?? (event.fact.isWarning ? theme.held : theme.accent)
     frame.put(theme.elision.end(text, to: max(0, area.width - at - 1)), x: x + at, y: y, style: style)
   }
 }

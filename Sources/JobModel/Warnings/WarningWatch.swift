@@ -98,7 +98,11 @@ package struct WarningWatch: Sendable {
   /// Called after an event that may change what waits for the slots.
   private mutating func noteQueue(_ run: Run, at time: Duration) {
     let isHeld = run.isDraining && run.stopping == nil && !ready.isEmpty
-    if !isHeld { heldSince = nil } else if heldSince == nil { heldSince = time }
+    if isHeld, heldSince == nil { heldSince = time }
+    if !isHeld, heldSince != nil {
+      (heldSince, next) = (nil, nil)
+      for id in active { for end in [patienceEnd(of: id, run), silenceEnd(of: id, run)] { expect(end) } }
+    }
     if let heldSince { expect(heldSince + patience.suspension) }
     if run.slots == 1, let (_, end) = line(run) { expect(end) }
   }
