@@ -49,8 +49,6 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   var renewals: [JobID: JobState.Canceller?] = [:]
 
   /// Observes the operations that are in the queue or enter it, and operations added here.
-  ///
-  /// The run of a `continuing` queue has no end: its program adds operations as long as it executes.
   package convenience init(
     observing queue: OperationQueue, name: String? = nil, silenced: Set<RunWarning.Kind> = [],
     patience: WarningWatch.Patience = WarningWatch.Patience(), clock: any OperationClock = .system
