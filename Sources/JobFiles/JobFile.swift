@@ -13,21 +13,25 @@ package enum JobFile {
     path: String, environment: [String: String], currentDirectory: String, vars: [String: String] = [:],
     warn: (JobFileFault) -> Void = { _ in }
   ) throws(JobFileFaults) -> JobGraph {
-    let input = try JobFileInput(path: path, .argument)
-    let directory =
-      input.isRegular
-      ? FilePath.absolute(FilePath.folder(of: path), in: currentDirectory) : FilePath.absolute("", in: currentDirectory)
+    let text = try text(path: path, currentDirectory: currentDirectory)
     return try decode(
-      input.bytes, file: input.shown, directory: directory, environment: environment, vars: vars, warn: warn)
+      text.bytes, file: text.file, directory: text.directory, environment: environment, vars: vars, warn: warn)
+  }
+
+  /// The text of a file, or of standard input for `-`, with its name in messages and the folder of its relative paths.
+  package static func text(path: String, currentDirectory: String) throws(JobFileFaults) -> AddedText {
+    let input = try JobFileInput(path: path, .argument)
+    let folder = input.isRegular ? FilePath.folder(of: path) : ""
+    return AddedText(input.bytes, file: input.shown, directory: FilePath.absolute(folder, in: currentDirectory))
   }
 
   /// Decodes the text of a job file, which faults call `file`; `directory` is the absolute folder of relative paths.
   ///
-  /// Files that it names with `include` and `dotenv` are read.
+  /// Files that it names with `include` and `dotenv` are read. With `known`, the jobs are added to those of a run: the
+  /// graph has the new ones only, whose identifiers follow the known ones, and the pools that the run lacks.
   package static func decode(
     _ bytes: [UInt8], file: String, directory: String, environment: [String: String] = [:],
-    vars: [String: String] = [:],
-    warn: (JobFileFault) -> Void = { _ in }
+    vars: [String: String] = [:], addingTo known: KnownJobs? = nil, warn: (JobFileFault) -> Void = { _ in }
   ) throws(JobFileFaults) -> JobGraph {
     let source = try SourceText(bytes, file: file)
     let faults = FaultLog(file: file, source: source, directory: directory)
@@ -43,9 +47,9 @@ package enum JobFile {
     let variables = Variables(environment: environment.merging(parts.dotenv) { $1 }, faults: faults)
     let values = ValueReader(faults: faults, variables: variables)
     let secrets = SecretReader(parts.secrets, values)
-    let decoder = JobFileDecoder(values: values, parts: parts, standardName: standardName(file))
+    let decoder = JobFileDecoder(values: values, parts: parts, standardName: standardName(file), known: known)
     var graph = decoder.decode(parts.root, overrides: vars)
-    graph?.hide(faults.secrets)
+    graph?.hide(faults.secrets.union(known?.secrets ?? []))
     graph?.includedFiles = parts.paths
     secrets.warnOfMissing()
     guard let graph, faults.isEmpty else { throw faults.all }

@@ -23,10 +23,18 @@ struct JobChecks {
     return !cycles.isEmpty
   }
 
-  func targets() {
+  /// Reports files of several downloads; `known` has those of the run that the jobs are added to.
+  func targets(_ known: KnownJobs?) {
     var writers: [String: Int] = [:]
     for (index, draft) in drafts.enumerated() {
       guard case .download(let work) = draft.work, let place = draft.target else { continue }
+      if let writer = known?.writer(of: work.file) {
+        faults.add(
+          place,
+          "\(Quoted.text(work.file)) is already the file of job \(Quoted.text(writer)) of the run: give it another 'to'"
+        )
+        continue
+      }
       guard let first = writers[work.file] else {
         writers[work.file] = index
         continue

@@ -6,6 +6,8 @@ struct JobFileDecoder {
   let parts: JobFileParts
   /// The run's name if the file has none.
   let standardName: String
+  /// The jobs of the run that the file adds to; nil for a run of its own.
+  var known: KnownJobs?
 
   private var faults: FaultLog { values.faults }
 
@@ -28,7 +30,9 @@ struct JobFileDecoder {
     var settings = FileSettings(graph: JobGraph(name: standardName))
     settings.policy.environment = parts.dotenv
     JobFileKeys.file.read(file, into: &settings, values)
-    if settings.graph.allocation != nil { JobChecks.step(settings.resourcePlaces, faults) }
+    if let known { check(file, &settings, addedTo: known) }
+    let hasAllocation = settings.graph.allocation != nil || known?.allocation != nil
+    if hasAllocation { JobChecks.step(settings.resourcePlaces, faults) }
     let defaults = self.defaults(value("defaults"), value("shell"), over: settings.policy)
 
     guard file["jobs"] != nil else {
@@ -38,20 +42,55 @@ struct JobFileDecoder {
       return nil
     }
     let reader = JobReader(values: values, policy: settings.policy, defaults: defaults)
-    guard let drafts = drafts(jobs: file["jobs"], finally: file["finally"], reader) else { return nil }
+    guard let new = drafts(jobs: file["jobs"], finally: file["finally"], reader) else { return nil }
+    let joined = known?.joined(with: new)
+    let (drafts, ids) = (joined?.drafts ?? new, joined?.numbers)
     var resolver = NeedResolver(drafts, faults)
     let needs = resolver.resolve()
     let checks = JobChecks(drafts: drafts, faults: faults)
     let hasCycle = checks.cycles(needs)
-    checks.targets()
+    checks.targets(known)
     checks.uses(settings.pools)
-    if settings.graph.allocation != nil { checks.steps() }
+    if hasAllocation { checks.steps() }
     let outputs = OutputResolver(drafts, needs, values).resolve(hasCycle: hasCycle)
 
     var graph = settings.graph
-    graph.pools = settings.pools.compactMapValues { $0 }
-    graph.jobs = drafts.indices.compactMap { drafts[$0].job(needs[$0], outputs[$0], faults) }
+    graph.pools = settings.pools.compactMapValues { $0 }.filter { known?.pools[$0.key] == nil }
+    graph.jobs = drafts.indices.compactMap { index in
+      guard let known, let ids else { return drafts[index].job(needs[index], outputs[index], faults) }
+      if ids[index] < known.count { return nil }
+      let needs = needs[index].map { Need(job: ids[$0.job], when: $0.when, place: $0.place) }
+      let outputs = outputs[index].map { OutputReference($0.text, job: JobID(ids[$0.job.index]), name: $0.name) }
+      return drafts[index].job(needs, outputs, faults)
+    }
     return graph
+  }
+
+  /// Settings of a whole run, and what a person does instead while it goes on.
+  private static let ofRun = [
+    ("slots", "opdash slots changes them"), ("timeout", "give the jobs one"), ("on_failure", nil), ("schedule", nil),
+    ("stay", nil), ("watch", nil),
+  ]
+
+  /// Reports settings of the file that a run can't take over once it goes on, and adds the pools of the run.
+  private func check(_ file: KnownEntries, _ settings: inout FileSettings, addedTo known: KnownJobs) {
+    for (key, advice) in Self.ofRun {
+      guard let entry = file[key] else { continue }
+      let more = advice.map { ": \($0)" } ?? ""
+      faults.warn(entry.place, "'\(key)' has no effect, because the run that goes on has its own\(more)")
+    }
+    if settings.graph.allocation != nil, let entry = file["slurm"] {
+      faults.add(
+        entry.place, "an allocation is requested by the file that starts the run: delete 'allocation' from this one")
+    }
+    let sizes = settings.pools
+    settings.pools.merge(known.pools) { _, size in size }
+    guard case .map(let entries) = file["pools"]?.value.content else { return }
+    for entry in entries {
+      guard let size = known.pools[entry.key], let own = sizes[entry.key], let own, own != size else { continue }
+      faults.warn(
+        entry.place, "pool \(Quoted.text(entry.key)) has \(size) in the run that goes on, and keeps that size")
+    }
   }
 
   // MARK: The file's own keys
@@ -105,6 +144,7 @@ struct JobFileDecoder {
     places.reserveCapacity(entries.count)
     for entry in entries {
       if faults.isCut { return nil }
+      reportKnown(entry)
       let found = reader.read(entry, isFinal: false)
       // Of two equal keys the first counts; the YAML reader has reported the second.
       if places.updateValue(places[entry.key] ?? entry.place, forKey: entry.key) == nil { drafts += found }
@@ -112,6 +152,7 @@ struct JobFileDecoder {
     var finals: Set<String> = []
     for entry in finally.flatMap({ self.entries(of: $0) }) ?? [] {
       if faults.isCut { return nil }
+      reportKnown(entry)
       let found = reader.read(entry, isFinal: true)
       if let first = places[entry.key] {
         faults.add(
@@ -123,6 +164,13 @@ struct JobFileDecoder {
       }
     }
     return drafts
+  }
+
+  /// Reports a job whose name a job of the run has.
+  private func reportKnown(_ entry: YAMLEntry) {
+    guard let known, known.has(entry.key) else { return }
+    faults.add(
+      entry.place, "\(Quoted.text(entry.key)) is a job of the run already: give this one another name")
   }
 }
 

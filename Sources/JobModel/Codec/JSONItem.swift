@@ -100,7 +100,7 @@ package struct JSONFields: Sendable {
     return items
   }
 
-  func texts(ifAny name: String) throws(JSONFault) -> [String]? {
+  package func texts(ifAny name: String) throws(JSONFault) -> [String]? {
     guard let items = try list(ifAny: name) else { return nil }
     var texts: [String] = []
     for item in items {

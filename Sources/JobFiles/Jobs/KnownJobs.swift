@@ -1,0 +1,80 @@
+import JobModel
+
+/// The jobs of a run that goes on, which those of an added file may need.
+package struct KnownJobs: Sendable {
+  /// The sizes of the pools of the run.
+  package var pools: [String: Int] = [:]
+  /// The nodes that the run holds, whose steps its cluster jobs are.
+  package let allocation: ClusterRequest?
+  /// The values that are never shown or kept.
+  package var secrets: Set<String>
+
+  private var jobs: [Job] = []
+  private var names: [String: Int] = [:]
+  private var matrices: [String: [Int]] = [:]
+  /// The job that downloads each file.
+  private var writers: [String: Int] = [:]
+
+  package init(_ graph: JobGraph) {
+    (pools, allocation, secrets) = (graph.pools, graph.allocation, graph.secrets)
+    append(graph.jobs)
+  }
+
+  package var count: Int { jobs.count }
+
+  /// Adds jobs in the order of their identifiers.
+  package mutating func append(_ new: some Sequence<Job>) {
+    for job in new {
+      if names[job.name] == nil { names[job.name] = jobs.count }
+      if let matrix = job.matrix { matrices[matrix, default: []].append(jobs.count) }
+      if case .download(let work) = job.work { writers[work.file] = jobs.count }
+      jobs.append(job)
+    }
+  }
+
+  /// Whether it has a job of this name, with a matrix or without.
+  func has(_ name: String) -> Bool { names[name] != nil || matrices[name] != nil }
+
+  /// The name of the job that downloads a file.
+  func writer(of file: String) -> String? { writers[file].map { jobs[$0].name } }
+
+  /// The new jobs and those of the run that they may mean, the jobs of `finally` last, with the number that each has in
+  /// the run.
+  func joined(with new: [JobDraft]) -> (drafts: [JobDraft], numbers: [Int]) {
+    let used = mentioned(by: new)
+    let added = new.indices.map { (draft: new[$0], number: count + $0) }
+    let all = used.map { (draft: JobDraft(jobs[$0]), number: $0) } + added
+    let sorted = all.filter { $0.draft.finally == nil } + all.filter { $0.draft.finally != nil }
+    return (sorted.map(\.draft), sorted.map(\.number))
+  }
+
+  /// The jobs that names in the file mean; all of them where a name is unknown or a pattern, which any may match.
+  private func mentioned(by new: [JobDraft]) -> [Int] {
+    var own: Set<String> = []
+    for draft in new {
+      own.insert(draft.name)
+      if let matrix = draft.matrix { own.insert(matrix) }
+    }
+    var used: Set<Int> = []
+    for draft in new {
+      for name in draft.needs.map(\.job) + draft.outputs.map(\.job) {
+        if let job = names[name] {
+          used.insert(job)
+        } else if let instances = matrices[name] {
+          used.formUnion(instances)
+        } else if !own.contains(name) {
+          return Array(jobs.indices)
+        }
+      }
+    }
+    return used.sorted()
+  }
+}
+
+extension JobDraft {
+  /// A job of the run, without what only its own file decides.
+  fileprivate init(_ job: Job) {
+    self.init(name: job.name, place: .start, matrix: job.matrix, finally: job.finally)
+    work = job.work
+  }
+}
