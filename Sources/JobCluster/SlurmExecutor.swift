@@ -96,6 +96,7 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
       SlurmOperation(job, on: observer, mayExist: earlier != nil, check: request.check, log: log))
     // The attempt writes its values into the folder that the nodes share.
     (execution.valuesPath, execution.sharesValues, execution.startsLater) = (valuesPath, true, true)
+    execution.additionPath = programs.additionPath(besides: valuesPath)
     return execution
   }
 

@@ -23,13 +23,16 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
   private let hasPriorities: Bool
   let fileHashes = FileHashes()
   /// The names of each job's values that other jobs read.
-  private let readValues: [JobID: Set<String>]
+  private var readValues: [JobID: Set<String>]
   private let lanes: Lanes
   package let programs: ProcessExecutor
   private let transfers: TransferExecutor
   private let simulations: SimulationExecutor
   /// The queue on which the values that programs have written are read.
   let reading = DispatchQueue(label: "opdash.outputs", qos: .userInitiated)
+
+  /// Adds jobs during the run; nil if it takes none.
+  let additions: Additions?
 
   /// The scheduler's gate, for any thread.
   let gate: AttemptGate
@@ -43,7 +46,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
   /// The watch over the files that jobs read; nil while it is off.
   private var watch: InputWatch?
   /// Shares the slots with the programs of jobs; nil where none asks for that and no make does.
-  private var jobserver: Jobserver?
+  private(set) var jobserver: Jobserver?
   /// The attempts in progress whose programs may have tokens of it.
   private var sharing = 0
   /// Ends the initial hold, during which no attempt is executed; nil after it.
@@ -75,14 +78,17 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     gate = scheduler.gate
     lanes = Lanes(slots: slots, clusterJobs: scheduler.options.clusterJobs)
     programs = ProcessExecutor(
-      run: id, folder: folder?.path, secrets: graph.secrets, common: options.variables, clock: clock)
+      run: id, folder: folder?.path, secrets: graph.secrets, common: options.variables,
+      addsJobs: options.addedTexts != nil, clock: clock)
     transfers = TransferExecutor(secrets: programs.secrets, resumedSince: options.resumedSince)
     simulations = SimulationExecutor(clock: clock)
     stream.journal.secrets = programs.secrets
     stream.warnings.silenced = options.silencedWarnings
+    additions = options.addedTexts.map { [folder] in Additions($0, folder: folder) }
     stream.source = self
     cluster = options.cluster?.executor(for: self, allocation: graph.allocation)
     try makeJobserver(slots)
+    if !options.keptTexts.isEmpty { additions?.queue.async { [additions] in additions?.keep(options.keptTexts) } }
   }
 
   private func makeJobserver(_ slots: Int) throws(RunFolderError) {
@@ -258,6 +264,27 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     scheduler.setWatching(isOn)
   }
 
+  /// Watches the inputs of jobs that were added too.
+  func renewWatch() {
+    guard watch != nil else { return }
+    watch?.stop()
+    watch = makeWatch()
+  }
+
+  /// Hides more values from now on.
+  func admitSecrets(_ values: Set<String>) {
+    guard !values.isSubset(of: scheduler.graph.secrets) else { return }
+    scheduler.graph.secrets.formUnion(values)
+    programs.secrets = SecretMask(scheduler.graph.secrets)
+    transfers.secrets = programs.secrets
+    stream.journal.secrets = programs.secrets
+  }
+
+  /// Notes the values of other jobs that added jobs read.
+  func noteReadValues(of jobs: [Job]) {
+    for reference in jobs.lazy.flatMap(\.outputs) { readValues[reference.job, default: []].insert(reference.name) }
+  }
+
   /// Handles a watch that has failed.
   func endWatch(because fault: WatchFault) {
     watch = nil
@@ -314,7 +341,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
 
 extension Job {
   /// Whether its programs share the slots of the run.
-  fileprivate var sharesSlots: Bool {
+  var sharesSlots: Bool {
     if case .shell(let work) = work { work.jobserver != .none && work.cluster == nil } else { false }
   }
 }

@@ -47,6 +47,10 @@ package struct JobQueueOptions: Sendable {
   package var makeJobserver: MakeFlags.Jobserver?
   /// Whether jobs are added after the start, until `endArrivals`.
   package var isOpen = false
+  /// Reads jobs that are added during the run; nil for a run that takes none.
+  package var addedTexts: (any AddedTextReader)?
+  /// The texts of the resumed run whose jobs the graph has.
+  package var keptTexts: [KeptText] = []
   /// Whether inputs are watched from the start.
   package var isWatching = false
   package var silencedWarnings: Set<RunWarning.Kind> = []

@@ -49,6 +49,11 @@ struct Bench {
     settle()
   }
 
+  mutating func extend(by jobs: [Job], pools: [String: Int] = [:]) {
+    scheduler.extend(by: jobs, pools: pools)
+    settle()
+  }
+
   mutating func endArrivals() {
     scheduler.endArrivals()
     settle()

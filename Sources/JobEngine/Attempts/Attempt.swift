@@ -23,10 +23,17 @@ package final class Attempt: @unchecked Sendable {
   private var isHashStated = false
   /// The file that the program writes values for other jobs to; nil for other work, and once it is being read.
   private var valuesPath: String?
+  /// The file with jobs that the program adds to the run, once it is known to exist; nil again once it is being read.
+  private var addition: AdditionFile?
+  /// The folder that the program was started in; nil for this program's own.
+  private let directory: String?
   /// The values that the program has written for other jobs, once they are read.
   var outputs: OutputValues?
   /// The outcome, if the operation can't provide it.
   var ending: AttemptOutcome?
+
+  /// A file of jobs, and the folder of its relative paths; nil for this program's own folder.
+  typealias AdditionFile = (path: String, directory: String?)
 
   /// The state that several threads use.
   private struct Shared {
@@ -59,8 +66,11 @@ package final class Attempt: @unchecked Sendable {
     self.shared = shared
     self.admission = admission
     switch job {
-    case .failure(let failure): execution = Execution(ClosureOperation<Void> { throw failure })
+    case .failure(let failure):
+      execution = Execution(ClosureOperation<Void> { throw failure })
+      directory = nil
     case .success(let job):
+      directory = if case .shell(let work) = job.work { work.directory } else { nil }
       let check = check?.operationCheck(
         hashed: { hash in shared.withLock { $0.inputsHash = hash } },
         caused: { cause in shared.withLock { $0.cause = cause } },
@@ -138,15 +148,30 @@ package final class Attempt: @unchecked Sendable {
 
   /// Reads the values that the program has written for other jobs, once, on `queue`; false if there is nothing to read.
   ///
-  /// `body` is called on `queue` with the values. The file of a cluster job is not removed: a run that resumes this one
-  /// follows the job and reads the file again.
-  func readOutputs(on queue: DispatchQueue, then body: @escaping @Sendable (OutputValues?) -> Void) -> Bool {
-    // Most programs write no values. Files that the cluster's nodes share are not checked here: the file system may
-    // hang.
-    guard let path = valuesPath.take(), execution.sharesValues || access(path, F_OK) == 0 else { return false }
-    queue.async { [sharesValues = execution.sharesValues] in body(OutputValues(file: path, isKept: sharesValues)) }
+  /// `body` is called on `queue` with the values, and whether there is a file of added jobs. The values of a cluster job are
+  /// not removed: a run that resumes this one follows the job and reads the file again.
+  func readOutputs(on queue: DispatchQueue, then body: @escaping @Sendable (OutputValues?, Bool) -> Void) -> Bool {
+    guard let path = valuesPath.take() else { return false }
+    let additionPath = execution.additionPath
+    let hasAddition: @Sendable () -> Bool = { additionPath.map { access($0, F_OK) == 0 } ?? false }
+    // Files that the cluster's nodes share are not checked here: the file system may hang.
+    guard execution.sharesValues else {
+      let adds = hasAddition()
+      if adds { foundAddition() }
+      // Most programs write no values.
+      guard access(path, F_OK) == 0 else { return false }
+      queue.async { body(OutputValues(file: path, isKept: false), adds) }
+      return true
+    }
+    queue.async { body(OutputValues(file: path, isKept: true), hasAddition()) }
     return true
   }
+
+  /// Notes that there is a file of added jobs.
+  func foundAddition() { addition = execution.additionPath.map { ($0, directory) } }
+
+  /// The file of added jobs, once; nil if there is none.
+  func takeAddition() -> AdditionFile? { addition.take() }
 
   /// The values for other jobs that the attempt has because it had nothing to do.
   var keptValues: [String: String]? { shared.withLock(\.keptValues) }
@@ -175,6 +200,8 @@ package final class Attempt: @unchecked Sendable {
   /// The success of a finished operation, from any thread; nil if it has not succeeded, or had nothing to do.
   func success(at time: Duration) -> AttemptSuccess? {
     guard AttemptOutcome(of: operation) == .succeeded else { return nil }
+    // It may fail yet for a fault in the jobs that it adds.
+    if !execution.sharesValues, let path = execution.additionPath, access(path, F_OK) == 0 { return nil }
     let workTime = (operation as? any ReportingOperation)?.workTime
     return shared.withLock { shared in
       AttemptSuccess(

@@ -125,16 +125,17 @@ extension JobQueue {
     started(attempt)
     stateInputs(attempt)
     // On another queue: the program may have put anything in the file's place.
-    let isReading = attempt.readOutputs(on: reading) { [weak self] outputs in
+    let isReading = attempt.readOutputs(on: reading) { [weak self] outputs, hasAddition in
       guard let self else { return }
       stream.queue.async {
         self.enter(attempt) {
           attempt.outputs = outputs
+          if hasAddition { attempt.foundAddition() }
           $0.finished(attempt)
         }
       }
     }
-    if isReading { return }
+    if isReading || addJobs(of: attempt) { return }
     end(attempt)
     stream.flushProgress(of: attempt.job)
     let outcome = attempt.outcome

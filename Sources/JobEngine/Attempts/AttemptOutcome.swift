@@ -69,6 +69,8 @@ extension JobFailure {
   package static func line(of error: any Error) -> String {
     var line = Operations.line(of: error)
     if line.hasSuffix("."), !line.hasSuffix("..") { line.removeLast() }
-    return line.count > 200 ? line.prefix(199) + "…" : line
+    return cut(line)
   }
+
+  static func cut(_ line: String) -> String { line.count > 200 ? line.prefix(199) + "…" : line }
 }

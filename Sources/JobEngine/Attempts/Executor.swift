@@ -33,7 +33,9 @@ package struct Execution {
   package let operation: AsyncOperation
   /// The file that the program writes values for other jobs to.
   package var valuesPath: String?
-  /// Whether that file is on a file system that nodes share, and stays for a run that resumes this one.
+  /// The file that the program writes jobs to which are added to the run; nil where none can be added.
+  package var additionPath: String?
+  /// Whether these files are on a file system that nodes share, and the values stay for a run that resumes this one.
   package var sharesValues = false
   /// Whether the cluster starts the work, some time after the operation.
   package var startsLater = false

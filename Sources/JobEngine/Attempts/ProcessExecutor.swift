@@ -10,7 +10,9 @@ package final class ProcessExecutor: Executor {
   /// Variables shared by all programs of the run.
   private let common: [String: String]
   /// The values that no output may show.
-  package let secrets: SecretMask?
+  package internal(set) var secrets: SecretMask?
+  /// Whether programs may add jobs to the run.
+  private let addsJobs: Bool
   /// The size of the terminals of programs that have one.
   var terminalSize = TerminalSize(columns: 80, rows: 24)
   /// The folder of the values that programs write for other jobs.
@@ -26,9 +28,10 @@ package final class ProcessExecutor: Executor {
 
   init(
     run: String, folder: String?, secrets: Set<String>, common: [String: String] = [:],
-    clock: any OperationClock = .system
+    addsJobs: Bool = false, clock: any OperationClock = .system
   ) {
     self.run = run
+    self.addsJobs = addsJobs
     self.common = common
     self.secrets = SecretMask(secrets)
     self.folder = folder ?? NSTemporaryDirectory() + "/opdash-\(run)"
@@ -69,8 +72,12 @@ package final class ProcessExecutor: Executor {
         launch.program, logPath: log.path, logLimit: log.limit, keepsShortLog: log.keepsShort, progress: work.progress,
         watches: request.watches, check: request.check, clock: clock))
     execution.valuesPath = launch.valuesPath
+    execution.additionPath = additionPath(besides: launch.valuesPath)
     return execution
   }
+
+  /// The file for jobs that an attempt adds, beside the file of its values; nil where none can be added.
+  package func additionPath(besides valuesPath: String) -> String? { addsJobs ? "\(valuesPath).add" : nil }
 
   /// The variables of one attempt's program, which writes values to `valuesPath`; creates the folder of the values.
   package func variables(
@@ -81,6 +88,7 @@ package final class ProcessExecutor: Executor {
     own.merge([
       "OPDASH_RUN": run, "OPDASH_JOB": name, "OPDASH_ATTEMPT": String(admission.attempt), "OPDASH_OUTPUT": valuesPath,
     ]) { $1 }
+    own["OPDASH_ADD"] = additionPath(besides: valuesPath)
     return work.environment.merging(own) { _, own in own }
   }
 

@@ -6,7 +6,7 @@ import Transfers
 
 /// Executes downloads and uploads.
 final class TransferExecutor: Executor {
-  private let secrets: SecretMask?
+  var secrets: SecretMask?
   private let resumedSince: Date?
 
   /// `resumedSince` is when the first of the runs that this one resumes began.

@@ -42,10 +42,19 @@ struct FinalJobs {
   }
 
   mutating func append(_ job: Job) {
-    kinds.append(.ordinary)
+    let id = JobID(kinds.count)
+    guard job.finally == nil else {
+      kinds.append(.final)
+      return jobs.append(id)
+    }
     open += 1
+    guard job.service == nil else {
+      kinds.append(.service)
+      return services.append(id)
+    }
+    kinds.append(.ordinary)
     openOrdinary += 1
-    hasOrdinary = true
+    if !job.isManual { hasOrdinary = true }
   }
 
   mutating func moved(_ id: JobID, from old: JobState, to new: JobState) {

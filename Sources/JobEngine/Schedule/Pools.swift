@@ -31,7 +31,7 @@ struct Pools {
   }
 
   private var pools: [Pool]
-  private let index: [String: Int]
+  private var index: [String: Int]
   /// The pools that each job needs, in the order of their names.
   private var uses: [[(pool: Int, amount: Int)]]
   /// The job that has let too many others pass.
@@ -48,6 +48,14 @@ struct Pools {
   private static func uses(_ job: Job, _ index: [String: Int]) -> [(pool: Int, amount: Int)] {
     if job.uses.isEmpty { return [] }
     return job.uses.sorted { $0.key < $1.key }.compactMap { name, amount in index[name].map { ($0, amount) } }
+  }
+
+  /// Adds a pool; false if there is one of this name.
+  mutating func add(_ name: String, _ size: Int) -> Bool {
+    guard index[name] == nil else { return false }
+    index[name] = pools.count
+    pools.append(Pool(name: name, size: size, free: size))
+    return true
   }
 
   mutating func append(_ job: Job) { uses.append(Self.uses(job, index)) }

@@ -61,7 +61,7 @@ package struct Scheduler {
   private(set) var isClosing = false
   var ranks: [Duration]
   /// Whether the ranks of jobs differ.
-  let ordersByRank: Bool
+  private(set) var ordersByRank: Bool
   /// How fast attempts end.
   var pace = AttemptPace(most: Self.ahead + 1)
   var nodes: [Node]
@@ -179,16 +179,41 @@ package struct Scheduler {
   /// Adds jobs without needs to a run that began open.
   mutating func add(_ jobs: [Job]) {
     guard run.isOpen else { return }
+    extend(by: jobs)
+  }
+
+  /// Why no job may be added to the run; nil where some may.
+  var closure: String? {
+    if run.isComplete { return "all of its jobs have ended" }
+    if ending.haveBegun { return "its jobs of 'finally' have begun, which follow all others" }
+    if run.stopping != nil { return "it is being stopped" }
+    if hasGivenUp { return "a failure has ended it: on_failure is \(graph.onFailure.rawValue)" }
+    return nil
+  }
+
+  /// Adds jobs whose needs are jobs of the run, ended or not, or of `jobs`, and pools that it lacks.
+  ///
+  /// Jobs that may not start any more are cancelled, so that a run that resumes this one has them.
+  mutating func extend(by jobs: [Job], pools new: [String: Int] = [:]) {
+    for (name, size) in new.sorted(by: { $0.key < $1.key }) where pools.add(name, size) {
+      journal.state(.poolChanged(name, size))
+    }
+    let first = nodes.count
+    if graph.schedule == .criticalPath {
+      ranks += CriticalPath.ranks(of: jobs, from: first)
+      ordersByRank = ordersByRank || ranks[first...].contains { $0 != ranks[0] }
+    }
     for job in jobs {
-      let id = JobID(nodes.count)
+      ending.append(job)
       graph.jobs.append(job)
       pools.append(job)
-      ending.append(job)
-      if graph.schedule == .criticalPath { ranks.append(CriticalPath.expected(job, siblings: [:])) }
       nodes.append(Node())
-      journal.state(.jobAdded(id, job.stated))
-      if isClosed(to: id) { end(id, .cancelled(by: run.stopping?.by ?? .policy)) } else { reconsider(id) }
+      journal.state(.jobAdded(JobID(nodes.count - 1), job.stated))
     }
+    let ids = (first..<nodes.count).map { JobID($0) }
+    end(ids.filter { isClosed(to: $0) }, .cancelled(by: run.stopping?.by ?? .policy))
+    end(ids.filter { graph[$0].isManual && state($0) == .waiting }, .skipped(because: .manual))
+    for id in ids where state(id) == .waiting { reconsider(id) }
     admit()
   }
 

@@ -17,6 +17,19 @@ package enum CriticalPath {
     return ranks
   }
 
+  /// The ranks of jobs that are added to a run, whose identifiers begin with `first`; other jobs keep theirs.
+  package static func ranks(of jobs: [Job], from first: Int) -> [Duration] {
+    // A list on standard input adds its jobs one by one.
+    if jobs.allSatisfy(\.needs.isEmpty) { return jobs.map { expected($0, siblings: [:]) } }
+    var graph = JobGraph(name: "", jobs: jobs)
+    for index in jobs.indices {
+      graph.jobs[index].needs = jobs[index].needs.compactMap { need in
+        need.job.index < first ? nil : JobNeed(JobID(need.job.index - first), when: need.when)
+      }
+    }
+    return ranks(of: graph)
+  }
+
   /// The ranks for a run with `slots`; all zero, which is the order of the file, if that order would end the run
   /// sooner.
   ///
