@@ -13,6 +13,8 @@ final class RunReader: @unchecked Sendable {
     case greeted
     case snapshot(RunStateWriter)
     case events
+    /// It adds jobs, and takes the answer only.
+    case adding(Addition)
     /// A new snapshot follows once the reader has taken its output.
     case behind
     case closing
@@ -54,7 +56,7 @@ final class RunReader: @unchecked Sendable {
   /// Whether it takes the events of the run.
   var isFollowing: Bool {
     switch phase {
-    case .greeted, .closing: false
+    case .greeted, .adding, .closing: false
     case .snapshot, .events, .behind: true
     }
   }
@@ -86,7 +88,7 @@ final class RunReader: @unchecked Sendable {
     nextSeq = end
     guard let channel else { return }
     switch phase {
-    case .greeted, .behind, .closing: break
+    case .greeted, .adding, .behind, .closing: break
     case .snapshot:
       isHeldLost = isHeldLost || held.count + lines.count > Self.limit
       if isHeldLost { held = [] } else { held += lines }
@@ -106,9 +108,17 @@ final class RunReader: @unchecked Sendable {
   private func receive(_ line: UnsafeBufferPointer<UInt8>) {
     do throws(JSONFault) {
       let fields = try JSONScanner.fields(of: line)
-      guard case .greeted = phase else { return try receive(command: fields) }
-      hello = try Hello(fields)
-      beginSnapshot()
+      switch phase {
+      case .greeted:
+        if let addition = try Addition(fields) { return phase = .adding(addition) }
+        hello = try Hello(fields)
+        beginSnapshot()
+      case .adding(var addition):
+        guard try addition.take(fields) else { return phase = .adding(addition) }
+        phase = .closing
+        add(addition)
+      case .snapshot, .events, .behind, .closing: try receive(command: fields)
+      }
     } catch {
       refuse(error.message)
     }
@@ -130,6 +140,16 @@ final class RunReader: @unchecked Sendable {
     }
   }
 
+  /// Adds the jobs of a whole text, and answers.
+  private func add(_ addition: Addition) {
+    guard let feed = server?.feed as? any ExtensibleFeed else {
+      return refuse("the queue of a program takes no jobs from elsewhere")
+    }
+    feed.add(addition.text, addition.style) { [self] result in
+      queue.async { self.channel?.send(Addition.answer(result)) }
+    }
+  }
+
   // MARK: Snapshots
 
   private func beginSnapshot() {
@@ -146,7 +166,7 @@ final class RunReader: @unchecked Sendable {
   private func proceed() {
     guard let channel else { return }
     switch phase {
-    case .greeted, .closing: break
+    case .greeted, .adding, .closing: break
     case .events: server?.checkFinished()
     case .behind: if channel.unsent == 0 { beginSnapshot() }
     case .snapshot(var writer):
