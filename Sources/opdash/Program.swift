@@ -71,6 +71,8 @@ struct Program {
       try RunControl(context: context, settings: invocation.settings).perform(action, run, jobs)
     case .slots(let run, let number):
       try RunControl(context: context, settings: invocation.settings).setSlots(number, of: run)
+    case .add(let run, let file):
+      try AddCommand(context: context, invocation: invocation).perform(run, file)
     case .logs(let words, let follows):
       try LogsCommand(context: context, invocation: invocation).perform(words, follows: follows)
     case .demo(nil): context.print(RunPlan.list.map(MessageText.of))

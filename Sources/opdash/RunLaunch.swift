@@ -187,6 +187,7 @@ struct RunLaunch {
     options.origin.slots = slots
     options.origin.onFailure = onFailure.rawValue
     options.fingerprints = graph.jobs.map(Fingerprint.of)
+    options.added = AddedJobReader(environment, engine: settings.engine)
     options.queue.slots = slots
     options.queue.silencedWarnings = settings.silencedWarnings
     options.queue.onFailure = onFailure

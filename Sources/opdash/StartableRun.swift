@@ -10,6 +10,8 @@ struct RunOptions {
   var retention: Retention
   /// The hash of what decides each job's result, by identifier; empty for a program's own queue.
   var fingerprints: [String] = []
+  /// Reads the jobs that are added during the run; nil for a program's own queue.
+  var added: AddedJobReader?
   /// The options of the engine, for a graph.
   var queue: JobQueueOptions
 }
@@ -28,8 +30,12 @@ extension StartableRun {
     let earlier = EarlierAttempts.known(ofFile: options.origin.file, stateFolder: options.stateFolder)
     let graph = earlier?.withUsualTimes(graph) ?? graph
     var queueOptions = options.queue
-    queueOptions.earlier = { earlier?.newest(of: graph[$0]) }
-    queueOptions.earlierValues = { earlier?.values(of: graph[$0]) }
+    let added = options.added
+    added?.begin(graph, earlier)
+    let job: @Sendable (JobID) -> Job? = { graph.jobs.indices.contains($0.index) ? graph[$0] : added?.job($0) }
+    queueOptions.earlier = { id in job(id).flatMap { earlier?.newest(of: $0) } }
+    queueOptions.earlierValues = { id in job(id).flatMap { earlier?.values(of: $0) } }
+    queueOptions.addedTexts = added
     queueOptions.cluster = options.queue.cluster ?? RunCluster()
     let queue: JobQueue
     do throws(RunFolderError) {

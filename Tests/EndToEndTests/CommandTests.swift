@@ -184,7 +184,8 @@ struct CommandTests {
     let files = try FileManager.default.subpathsOfDirectory(atPath: prefix)
       .filter { FileManager.default.contents(atPath: "\(prefix)/\($0)") != nil }.sorted()
     let pages = [
-      "approve", "attach", "cancel", "check", "completion", "demo", "diff", "each", "events", "get", "graph", "help",
+      "add", "approve", "attach", "cancel", "check", "completion", "demo", "diff", "each", "events", "get", "graph",
+      "help",
       "history", "import", "init", "jobs", "keys", "list", "logs", "pause", "ps", "replay", "report", "resume", "retry",
       "run", "schema", "settings", "slots", "wait", "watch",
     ]

@@ -63,6 +63,7 @@ import Testing
     ("completion zsh", .completion(.zsh)), ("ps", .running), ("attach", .attach(run: nil, .full)),
     ("attach --read-only 1", .attach(run: "1", .readOnly)), ("wait 1", .wait(run: "1")),
     ("events -f", .events(run: "last", follows: true)), ("slots 1 4", .slots(run: "1", 4)),
+    ("add more.yml", .add(run: nil, file: "more.yml")), ("add last -", .add(run: "last", file: "-")),
     ("cancel 1 a b", .control(.cancel, run: "1", jobs: ["a", "b"])), ("pause 1", .control(.pause, run: "1", jobs: [])),
     ("check --help", .help(.command(.check))), ("--version", .version), ("run --version", .version),
   ])

@@ -54,6 +54,12 @@ struct CompletionTests {
       texts("run", "./x", "--approve=o") == ["--approve=of ./x"] || texts("run", "./x", "--approve", "o") == ["of ./x"])
   }
 
+  @Test func whatIsAddedToIsARunAndThenAFileOrAFileAtOnce() {
+    #expect(texts("add", "") == ["20260102-1"])
+    #expect(answer(["add", "mo"]) == .files(["yml", "yaml", "json"]))
+    #expect(answer(["add", "last", ""]) == .files(["yml", "yaml", "json"]))
+  }
+
   @Test func jobsAreThoseOfTheFileThatIsNamedOrFound() {
     #expect(texts("run", "") == ["build", "test:unit"])
     #expect(texts("run", "build", "") == ["test:unit"])

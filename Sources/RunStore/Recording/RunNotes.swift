@@ -29,7 +29,7 @@ struct RunNotes {
 
   private(set) var batch = Batch()
   private(set) var start: RunStart?
-  private let fingerprints: [String]
+  private let fingerprint: @Sendable (JobID) -> String?
   private var writer = EventWriter()
   private var nextSeq = 0
   private var lastEnd = Duration.zero
@@ -53,7 +53,12 @@ struct RunNotes {
     var hasProcess = false
   }
 
-  init(fingerprints: [String]) { self.fingerprints = fingerprints }
+  init(fingerprint: @escaping @Sendable (JobID) -> String?) { self.fingerprint = fingerprint }
+
+  /// `fingerprints` are indexed by job identifier, or empty.
+  init(fingerprints: [String]) {
+    self.init { fingerprints.indices.contains($0.index) ? fingerprints[$0.index] : nil }
+  }
 
   /// The changes since the last call.
   mutating func takeBatch() -> Batch {
@@ -150,7 +155,7 @@ struct RunNotes {
     batch.ended.append(
       EndedJob(
         run: start?.id ?? "", job: id, name: names[id.index],
-        fingerprint: id.index < fingerprints.count ? fingerprints[id.index] : nil, attempts: attempt, outcome: outcome,
+        fingerprint: fingerprint(id), attempts: attempt, outcome: outcome,
         took: took, at: date(time), inputs: inputs.removeValue(forKey: id)))
     batch.bytes += 200
   }

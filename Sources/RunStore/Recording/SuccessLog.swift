@@ -15,14 +15,19 @@ package final class SuccessLog: Sendable {
   }
 
   private let folder: String
-  private let fingerprints: [String]
+  private let fingerprint: @Sendable (JobID) -> String?
   /// Nil before the first success, -1 if the file can't be made.
   private let file = Lock<Int32?>(nil)
 
-  /// Makes no file before the first success; `fingerprints` are indexed by job identifier, or empty.
-  package init(folder: String, fingerprints: [String]) {
+  /// Makes no file before the first success; `fingerprint` knows those of the jobs.
+  package init(folder: String, fingerprint: @escaping @Sendable (JobID) -> String?) {
     self.folder = folder
-    self.fingerprints = fingerprints
+    self.fingerprint = fingerprint
+  }
+
+  /// `fingerprints` are indexed by job identifier, or empty.
+  package convenience init(folder: String, fingerprints: [String]) {
+    self.init(folder: folder) { fingerprints.indices.contains($0.index) ? fingerprints[$0.index] : nil }
   }
 
   deinit {
@@ -31,8 +36,7 @@ package final class SuccessLog: Sendable {
 
   /// Returns when the kernel has the line, which thereby survives this process.
   package func append(_ success: AttemptSuccess) {
-    let job = success.job.index
-    let entry = Entry(success: success, at: Date(), fingerprint: job < fingerprints.count ? fingerprints[job] : nil)
+    let entry = Entry(success: success, at: Date(), fingerprint: fingerprint(success.job))
     let line = Array(entry.line.utf8)
     file.withLock { file in
       let descriptor = file ?? (try? ForeignFile.open(Self.path(in: folder), for: .appending, .own)) ?? -1

@@ -194,6 +194,11 @@ struct CommandLineParser {
         (1...100_000).contains(number)
       else { throw UsageError("opdash slots needs a run and a number of slots, as in opdash slots last 4") }
       return .slots(run: run, number)
+    case .add:
+      guard let file = operands.last else {
+        throw UsageError("opdash add needs a job file, as in opdash add last more.yml; - is standard input")
+      }
+      return .add(run: operands.count > 1 ? operands.first : nil, file: file)
     case .keys: return .keys
     case .initialize: return .initialize(file: operands.first ?? JobFileSearch.names[0])
     case .importing:

@@ -19,6 +19,7 @@ enum CommandName: String, CaseIterable {
   case retry
   case approve
   case slots
+  case add
   case resume
   case history
   case replay
@@ -45,6 +46,7 @@ enum CommandName: String, CaseIterable {
     case runAndJob = "[RUN] [JOB]"
     case runAndJobs = "RUN [JOB...]"
     case runAndNumber = "RUN N"
+    case runAndFile = "[RUN|PID] FILE"
     case scenario = "[NAME]"
     case topic = "[COMMAND|jobs|settings]"
     case shell = "bash|zsh|fish"
@@ -54,7 +56,7 @@ enum CommandName: String, CaseIterable {
       switch self {
       case .none: 0
       case .file, .run, .runOrProcess, .runOrFile, .scenario, .topic, .shell: 1
-      case .foreignFile, .twoRuns, .runAndJob, .runAndNumber: 2
+      case .foreignFile, .twoRuns, .runAndJob, .runAndNumber, .runAndFile: 2
       case .fileAndJobs, .runAndJobs, .urls, .commandLine: .max
       }
     }
@@ -305,6 +307,22 @@ enum CommandName: String, CaseIterable {
         Sets the number of slots; jobs beyond a smaller number end first. \(Self.live)
         """,
         [("opdash slots last 2", "two jobs at once from now on")])
+    case .add:
+      Row(
+        .runAndFile, "add the jobs of a file to a run that is going on",
+        """
+        Adds the jobs of a job file to a run that is going on: all of them, or none if one has a fault. - is standard
+        input. They may need jobs of the run, also ended ones, and none may have the name of one. \(Self.live) Without it,
+        it is the only one that is going on.
+
+        The program of the run reads the file: ${env.NAME} is of its environment. Settings of the whole run, such as slots,
+        have no effect. A job adds jobs too, by writing a job file to $OPDASH_ADD.
+        """,
+        [
+          ("opdash add more.yml", "to the only run that is going on"),
+          ("opdash add 20261122-1030 more.yml", "to this one"),
+          ("opdash add -", "from standard input"),
+        ])
     case .resume:
       Row(
         .run, "resume an interrupted, cancelled or failed run",

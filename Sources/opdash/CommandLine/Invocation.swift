@@ -45,6 +45,8 @@ struct Invocation: Equatable {
     /// Without jobs, all of the run.
     case control(RunAction, run: String, jobs: [String])
     case slots(run: String, Int)
+    /// As `attach`; the file may be `-`.
+    case add(run: String?, file: String)
     case keys
     /// Nil lists the scenarios.
     case demo(scenario: String?)

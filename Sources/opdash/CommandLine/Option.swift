@@ -78,10 +78,10 @@ struct Option: Sendable {
   private static let showing: [CommandName] = running + [.replay]
   private static let printing: [CommandName] = drawing + [.keys]
   /// The commands that read a job file and accept values for its vars.
-  private static let reading: [CommandName] = [.run, .watch, .list, .check, .graph]
+  private static let reading: [CommandName] = [.run, .watch, .list, .check, .graph, .add]
   private static let recorded: [CommandName] = [.resume, .history, .replay, .report, .diff, .logs, .events]
   /// The commands for runs that are going on.
-  private static let live: [CommandName] = [.ps, .attach, .wait, .cancel, .pause, .retry, .approve, .slots]
+  private static let live: [CommandName] = [.ps, .attach, .wait, .cancel, .pause, .retry, .approve, .slots, .add]
 
   /// All options, in the order of the help.
   static let all: [Option] = [

@@ -103,6 +103,9 @@ struct Completion {
     case .runOrProcess, .runAndJobs: return fitting(live(), current)
     case .runAndNumber: return before.isEmpty ? fitting(live(), current) : .candidates([])
     case .file: return .files(JobFileSearch.extensions)
+    case .runAndFile:
+      let answer = before.isEmpty ? fitting(live(), current) : .candidates([])
+      return answer == .candidates([]) ? .files(JobFileSearch.extensions) : answer
     case .foreignFile:
       return before.isEmpty
         ? fitting(ImportFormat.allCases.map { Candidate(text: $0.rawValue) }, current) : .files([])

@@ -85,7 +85,8 @@ extension HelpText {
             """
             ${NAME} is a var, ${env.NAME} a variable of the environment, ${env.NAME:-text} the same with a default, \
             ${matrix.NAME} a value of the instance, ${jobs.JOB.NAME} one that the job has written to $OPDASH_OUTPUT; $${ is a \
-            literal ${. Paths are relative to the job file. opdash run --set NAME=VALUE gives a var another value.
+            literal ${. Paths are relative to the job file. opdash run --set NAME=VALUE gives a var another value. A \
+            job that writes a job file to $OPDASH_ADD adds its jobs to the run.
             """)
         ]),
     ])

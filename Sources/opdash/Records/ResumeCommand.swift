@@ -24,8 +24,8 @@ struct ResumeCommand {
     let past = try store.past(of: entry)
     var (plan, old) = try earlierPlan(entry, past)
     guard case .graph(let planned) = plan.subject else { return }
-    let graph = settings.engine.map { planned.executed(by: $0) } ?? planned
-    try context.noteStaying(graph, settings)
+    let own = settings.engine.map { planned.executed(by: $0) } ?? planned
+    try context.noteStaying(own, settings)
     settings.slots = settings.slots ?? old.slots
     settings.onFailure = settings.onFailure ?? old.onFailure
     settings.isBrief = entry.origin.command == "get"
@@ -36,9 +36,15 @@ struct ResumeCommand {
       let left = try endProcesses(of: entry, store)
       if !left.isEmpty { throw UsageError(ResumeText.processesLeft(left, of: entry)) }
     }
-    let resume = ResumePlan(
-      EarlierJob.of(past), graph, fingerprints: graph.jobs.map(Fingerprint.of), onlyFailed: onlyFailed,
-      inputsHash: UpToDateCheck.inputsHash)
+    let additions = ResumedAdditions(
+      entry.folder.map(KeptTexts.read) ?? [], to: own, in: context.environment, settings.engine
+    ) { graph in
+      ResumePlan(
+        EarlierJob.of(past), graph, fingerprints: graph.jobs.map(Fingerprint.of), onlyFailed: onlyFailed,
+        inputsHash: UpToDateCheck.inputsHash)
+    }
+    let (graph, resume) = (additions.graph, additions.plan)
+    for fault in additions.faults { context.note(fault) }
     if plan.isCut {
       let list = "the list on standard input was not read to its end"
       let known = Format.count(graph.jobs.count, "job")
@@ -57,7 +63,8 @@ struct ResumeCommand {
     plan.queue.resumedSince = past.last?.entry.startedAt
     plan.queue.restored = resume.restored
     plan.queue.restoredInputs = resume.restoredInputs
-    plan.queue.leavesWork = resume.leavesWork
+    plan.queue.leavesWork = resume.leavesWork || !additions.faults.isEmpty
+    plan.queue.keptTexts = additions.kept
     plan.approvals = Set(entry.origin.approvals ?? [])
     if invocation.isDryRun {
       return context.print(
@@ -123,7 +130,8 @@ struct ResumeCommand {
             + String(cString: strerror(errno)))
       }
       guard request.arguments.isEmpty else { return (try there.each(request), old.settings) }
-      return (recordedList(past.last?.run ?? Run(), old), old.settings)
+      let added = Set(past.last?.entry.folder.map(KeptTexts.read)?.flatMap(\.names) ?? [])
+      return (recordedList(past.last?.run ?? Run(), without: added, old), old.settings)
     case .demo:
       let words = entry.origin.words.joined(separator: " ")
       throw UsageError("run \(entry.id) played a scenario, which starts anew: opdash \(words)")
@@ -133,9 +141,9 @@ struct ResumeCommand {
     }
   }
 
-  /// The jobs of a list on standard input, as they were recorded.
-  private func recordedList(_ run: Run, _ old: Invocation) -> RunPlan {
-    let graph = JobGraph(name: "each", jobs: run.jobs.map(\.job))
+  /// The jobs of a list on standard input, as they were recorded; those that were added to them are read again.
+  private func recordedList(_ run: Run, without added: Set<String>, _ old: Invocation) -> RunPlan {
+    let graph = JobGraph(name: "each", jobs: run.jobs.map(\.job).filter { !added.contains($0.name) })
     var plan = RunPlan(subject: .graph(graph), source: "each", command: "each", words: old.words)
     (plan.isCut, plan.isResumable) = (run.isOpen, true)
     return plan

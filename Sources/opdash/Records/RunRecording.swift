@@ -16,10 +16,14 @@ final class RunRecording {
     self.feed = feed
     self.options = options
     let queue = feed as? JobQueue
-    let successes = queue?.folder.map { SuccessLog(folder: $0.path, fingerprints: options.fingerprints) }
+    let (first, added) = (options.fingerprints, options.added)
+    let fingerprint: @Sendable (JobID) -> String? = { id in
+      first.indices.contains(id.index) ? first[id.index] : added?.fingerprint(of: id)
+    }
+    let successes = queue?.folder.map { SuccessLog(folder: $0.path, fingerprint: fingerprint) }
     if let successes { queue?.whenAttemptSucceeds(successes.append) }
     recorder = RunRecorder(
-      folder: options.stateFolder, origin: options.origin, fingerprints: options.fingerprints,
+      folder: options.stateFolder, origin: options.origin, fingerprint: fingerprint,
       cookie: ProcessSupervisor.shared.cookie, successes: successes)
     past = RecordedPast(folder: options.stateFolder, id: { feed.snapshot.start?.id })
   }
