@@ -27,8 +27,8 @@ package enum JobFile {
 
   /// Decodes the text of a job file, which faults call `file`; `directory` is the absolute folder of relative paths.
   ///
-  /// Files that it names with `include` and `dotenv` are read. With `known`, the jobs are added to those of a run: the
-  /// graph has the new ones only, whose identifiers follow the known ones, and the pools that the run lacks.
+  /// Files that it names with `include` and `dotenv` are read. With `known`, the file extends a run: the graph
+  /// has the new jobs only, whose identifiers follow the known ones, and the pools that the run lacks.
   package static func decode(
     _ bytes: [UInt8], file: String, directory: String, environment: [String: String] = [:],
     vars: [String: String] = [:], addingTo known: KnownJobs? = nil, warn: (JobFileFault) -> Void = { _ in }

@@ -13,7 +13,7 @@ final class RunReader: @unchecked Sendable {
     case greeted
     case snapshot(RunStateWriter)
     case events
-    /// It adds jobs, and takes the answer only.
+    /// The other program sends the text of an addition.
     case adding(Addition)
     /// A new snapshot follows once the reader has taken its output.
     case behind

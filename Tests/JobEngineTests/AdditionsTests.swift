@@ -108,7 +108,8 @@ private func notes(_ record: JobRecord) -> [String] {
     run.release()
     _ = run.ended()
     let refusal = "no job can be added to run \(run.queue.id): all of its jobs have ended"
-    #expect(run.add("a") == .failure(AdditionRefusal(refusal)))
+    // Not its other faults.
+    for text in ["a", "nap"] { #expect(run.add(text) == .failure(AdditionRefusal(refusal))) }
     #expect(run.queue.run.jobs.count == 1 && run.kept.isEmpty)
     run.queue.send(.finish(signal: nil))
     #expect(eventually { run.queue.run.summary != nil })

@@ -113,11 +113,11 @@ import Testing
     ) { warnings.append($0) }
     #expect(
       warnings == [
-        "2:1: 'slots' has no effect, because the run that goes on has its own: opdash slots changes them",
-        "3:1: 'timeout' has no effect, because the run that goes on has its own: give the jobs one",
-        "4:1: 'on_failure' has no effect, because the run that goes on has its own",
-        "5:1: 'schedule' has no effect, because the run that goes on has its own",
-        "6:10: pool 'net' has 2 in the run that goes on, and keeps that size",
+        "2:1: 'slots' has no effect on a run that is going on: opdash slots changes them",
+        "3:1: 'timeout' has no effect on a run that is going on: give the jobs one",
+        "4:1: 'on_failure' has no effect on a run that is going on",
+        "5:1: 'schedule' has no effect on a run that is going on",
+        "6:10: pool 'net' has 2 in the run, and keeps that size",
       ])
     #expect(graph.pools == ["disk": 1])
   }

@@ -50,7 +50,7 @@ final class Additions: @unchecked Sendable {
   private let kept: KeptTexts?
   /// How many jobs of the run the reader knows.
   private var known = 0
-  /// The texts that jobs have added, by the name of the job: one that is executed again adds only what is new.
+  /// The texts that jobs have added, by the name of the job: when it is executed again, the same text adds nothing.
   private var written: [String: Set<[UInt8]>] = [:]
 
   /// As many as a machine has memory for.
@@ -75,16 +75,21 @@ final class Additions: @unchecked Sendable {
       return .success(AddedJobs([], notes: ["$OPDASH_ADD is as it was before: its jobs were added then"]))
     }
     let before = known
-    let new = run.stream.queue.sync { run.newlyKnown(after: before) }
+    let (new, refusal) = run.stream.queue.sync { (run.newlyKnown(after: before), run.refusal(of: text)) }
     let known = before + new.jobs.count
     self.known = known
     do throws(AdditionRefusal) {
+      // Its other faults are of no interest; the reader learns of the jobs by another text.
+      if let refusal {
+        self.known = before
+        throw refusal
+      }
       var jobs = try reader.read(text, style, after: new)
       var takeBack: (@Sendable () -> Void)?
       do throws(FileProblem) { takeBack = try kept?.keep(KeptText(text, names: jobs.jobs.map(\.name))) } catch {
         jobs.notes.append("a run that resumes this one will not have these jobs: \(error.message)")
       }
-      let result = run.stream.queue.sync { [jobs] in run.apply(jobs, knowing: known, mayBeClosed: text.writer != nil) }
+      let result = run.stream.queue.sync { [jobs] in run.apply(jobs, of: text, knowing: known) }
       if case .failure = result {
         takeBack?()
       } else if let writer = text.writer {
@@ -113,17 +118,24 @@ extension JobQueue: ExtensibleFeed {
     NewlyKnown(jobs: Array(scheduler.graph.jobs[count...]), pools: stream.journal.run.pools)
   }
 
-  /// Adds jobs that were read when the run had `known` jobs; with `mayBeClosed`, also to a run that starts nothing more.
+  private func refusal(_ reason: String) -> AdditionRefusal {
+    AdditionRefusal("no job can be added to run \(id): \(reason)")
+  }
+
+  /// Why no job of a text is added now; a job of the run adds some even if they can't start any more.
+  fileprivate func refusal(of text: AddedText) -> AdditionRefusal? {
+    if stream.isOver { return refusal("it has ended") }
+    guard text.writer == nil || scheduler.ending.haveBegun else { return nil }
+    return scheduler.closure.map(refusal)
+  }
+
+  /// Adds jobs that were read when the run had `known` jobs.
   fileprivate func apply(
-    _ read: ReadJobs, knowing known: Int, mayBeClosed: Bool
+    _ read: ReadJobs, of text: AddedText, knowing known: Int
   ) -> Result<AddedJobs, AdditionRefusal> {
-    func refuse(_ reason: String) -> Result<AddedJobs, AdditionRefusal> {
-      .failure(AdditionRefusal("no job can be added to run \(id): \(reason)"))
-    }
+    if let refusal = refusal(of: text) { return .failure(refusal) }
+    func refuse(_ reason: String) -> Result<AddedJobs, AdditionRefusal> { .failure(refusal(reason)) }
     let count = scheduler.graph.jobs.count
-    guard !stream.isOver else { return refuse("it has ended") }
-    let isTooLate = mayBeClosed ? scheduler.ending.haveBegun : true
-    if isTooLate, let reason = scheduler.closure { return refuse(reason) }
     guard count + read.jobs.count <= Additions.jobLimit else {
       return refuse("it would have more than \(Additions.jobLimit) jobs")
     }
@@ -170,7 +182,7 @@ extension JobQueue: ExtensibleFeed {
     return true
   }
 
-  /// Adds what a job has written; nil if that is nothing; on the queue of the additions.
+  /// Adds the jobs of a file that a job has written; nil without a text; on the queue of the additions.
   private func add(
     _ file: Attempt.AdditionFile, of job: String, _ additions: Additions
   ) -> Result<AddedJobs, AdditionRefusal>? {
@@ -197,7 +209,7 @@ extension JobQueue: ExtensibleFeed {
     }
   }
 
-  /// States what an attempt has added, or makes it fail.
+  /// Notes the added jobs in the log of their attempt, or makes it fail.
   private func take(_ result: Result<AddedJobs, AdditionRefusal>, of attempt: Attempt) {
     let lines: [String]
     switch result {

@@ -15,7 +15,7 @@ package struct KeptText: Sendable, Equatable {
 /// A run that resumes this one reads the texts again, because events state only a part of a job. Confined to one queue.
 package struct KeptTexts: Sendable {
   private let path: String
-  /// The size for which a resumed run has room.
+  /// The largest file that is read.
   private static let limit = 256 << 20
 
   init(in folder: RunFolder) { path = Self.path(in: folder.path) }

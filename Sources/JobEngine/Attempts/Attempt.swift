@@ -200,7 +200,7 @@ package final class Attempt: @unchecked Sendable {
   /// The success of a finished operation, from any thread; nil if it has not succeeded, or had nothing to do.
   func success(at time: Duration) -> AttemptSuccess? {
     guard AttemptOutcome(of: operation) == .succeeded else { return nil }
-    // It may fail yet for a fault in the jobs that it adds.
+    // A fault in its added jobs makes it fail.
     if !execution.sharesValues, let path = execution.additionPath, access(path, F_OK) == 0 { return nil }
     let workTime = (operation as? any ReportingOperation)?.workTime
     return shared.withLock { shared in

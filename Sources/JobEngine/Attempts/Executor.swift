@@ -33,7 +33,7 @@ package struct Execution {
   package let operation: AsyncOperation
   /// The file that the program writes values for other jobs to.
   package var valuesPath: String?
-  /// The file that the program writes jobs to which are added to the run; nil where none can be added.
+  /// The file for jobs that the program adds to the run; nil where none can be added.
   package var additionPath: String?
   /// Whether these files are on a file system that nodes share, and the values stay for a run that resumes this one.
   package var sharesValues = false

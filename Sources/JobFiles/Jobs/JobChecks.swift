@@ -23,7 +23,7 @@ struct JobChecks {
     return !cycles.isEmpty
   }
 
-  /// Reports files of several downloads; `known` has those of the run that the jobs are added to.
+  /// Reports files of several downloads; `known` has the jobs of the extended run.
   func targets(_ known: KnownJobs?) {
     var writers: [String: Int] = [:]
     for (index, draft) in drafts.enumerated() {

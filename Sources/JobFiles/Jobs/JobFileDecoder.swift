@@ -66,18 +66,18 @@ struct JobFileDecoder {
     return graph
   }
 
-  /// Settings of a whole run, and what a person does instead while it goes on.
+  /// Settings of a whole run, with advice for a live one.
   private static let ofRun = [
     ("slots", "opdash slots changes them"), ("timeout", "give the jobs one"), ("on_failure", nil), ("schedule", nil),
     ("stay", nil), ("watch", nil),
   ]
 
-  /// Reports settings of the file that a run can't take over once it goes on, and adds the pools of the run.
+  /// Reports settings that a live run can't take over from the file, and adds the pools of the run.
   private func check(_ file: KnownEntries, _ settings: inout FileSettings, addedTo known: KnownJobs) {
     for (key, advice) in Self.ofRun {
       guard let entry = file[key] else { continue }
       let more = advice.map { ": \($0)" } ?? ""
-      faults.warn(entry.place, "'\(key)' has no effect, because the run that goes on has its own\(more)")
+      faults.warn(entry.place, "'\(key)' has no effect on a run that is going on\(more)")
     }
     if settings.graph.allocation != nil, let entry = file["slurm"] {
       faults.add(
@@ -89,7 +89,7 @@ struct JobFileDecoder {
     for entry in entries {
       guard let size = known.pools[entry.key], let own = sizes[entry.key], let own, own != size else { continue }
       faults.warn(
-        entry.place, "pool \(Quoted.text(entry.key)) has \(size) in the run that goes on, and keeps that size")
+        entry.place, "pool \(Quoted.text(entry.key)) has \(size) in the run, and keeps that size")
     }
   }
 

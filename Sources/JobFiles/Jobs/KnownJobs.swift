@@ -1,6 +1,6 @@
 import JobModel
 
-/// The jobs of a run that goes on, which those of an added file may need.
+/// The jobs of a live run, which an added file may name in `needs`.
 package struct KnownJobs: Sendable {
   /// The sizes of the pools of the run.
   package var pools: [String: Int] = [:]
@@ -38,8 +38,7 @@ package struct KnownJobs: Sendable {
   /// The name of the job that downloads a file.
   func writer(of file: String) -> String? { writers[file].map { jobs[$0].name } }
 
-  /// The new jobs and those of the run that they may mean, the jobs of `finally` last, with the number that each has in
-  /// the run.
+  /// The new jobs and the jobs of the run that they may mean, the jobs of `finally` last, each with its number in the run.
   func joined(with new: [JobDraft]) -> (drafts: [JobDraft], numbers: [Int]) {
     let used = mentioned(by: new)
     let added = new.indices.map { (draft: new[$0], number: count + $0) }

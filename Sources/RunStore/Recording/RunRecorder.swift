@@ -75,8 +75,8 @@ package final class RunRecorder: @unchecked Sendable {
 
   /// Opens nothing before `start`.
   ///
-  /// `fingerprint` knows those of the jobs; `cookie` marks the environment of the processes
-  /// of the run's shell jobs; `successes` is removed when the whole run is on disk.
+  /// `fingerprint` gives each job's; `cookie` marks the environment of the processes of the run's shell jobs;
+  /// `successes` is removed when the whole run is on disk.
   package init(
     folder: String, origin: RunOrigin, fingerprint: @escaping @Sendable (JobID) -> String?, cookie: String? = nil,
     successes: SuccessLog? = nil, limits: Limits = Limits(), clock: any OperationClock = .system

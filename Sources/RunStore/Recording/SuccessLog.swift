@@ -19,7 +19,7 @@ package final class SuccessLog: Sendable {
   /// Nil before the first success, -1 if the file can't be made.
   private let file = Lock<Int32?>(nil)
 
-  /// Makes no file before the first success; `fingerprint` knows those of the jobs.
+  /// Makes no file before the first success; `fingerprint` gives each job's.
   package init(folder: String, fingerprint: @escaping @Sendable (JobID) -> String?) {
     self.folder = folder
     self.fingerprint = fingerprint

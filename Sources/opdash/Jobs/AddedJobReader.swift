@@ -25,7 +25,7 @@ final class AddedJobReader: AddedTextReader, @unchecked Sendable {
   /// `engine` is the one that the command line chose for the programs of the run.
   init(_ environment: Environment, engine: Engine?) { (self.environment, self.engine) = (environment, engine) }
 
-  /// Sets what the jobs of the run share with those that are added; to be called before the run starts.
+  /// Sets the pools, secrets and history of the run; to be called before the run starts.
   func begin(_ graph: JobGraph, _ earlier: EarlierAttempts?) {
     var shared = graph
     shared.jobs = []

@@ -141,7 +141,7 @@ struct ResumeCommand {
     }
   }
 
-  /// The jobs of a list on standard input, as they were recorded; those that were added to them are read again.
+  /// The jobs of a list on standard input, as they were recorded; added jobs are read again.
   private func recordedList(_ run: Run, without added: Set<String>, _ old: Invocation) -> RunPlan {
     let graph = JobGraph(name: "each", jobs: run.jobs.map(\.job).filter { !added.contains($0.name) })
     var plan = RunPlan(subject: .graph(graph), source: "each", command: "each", words: old.words)

@@ -6,7 +6,7 @@ import Session
 
 /// The jobs that were added to a run, read again for the run that resumes it.
 struct ResumedAdditions {
-  /// The jobs of the run's own file, followed by those that were added.
+  /// The jobs of the run's own file, followed by the added ones.
   private(set) var graph: JobGraph
   private(set) var plan: ResumePlan
   /// The texts whose jobs the graph has.
