@@ -35,7 +35,7 @@ private func eventually(_ feed: RemoteFeed, _ condition: (Run) -> Bool) -> Bool 
   Support.eventually { condition(feed.snapshot) }
 }
 
-@Suite struct ServiceTests {
+@Suite struct QueueServiceTests {
   @Test func whoAttachesSeesWhatIsInTheQueueAndWhatFollows() throws {
     let served = try Served()
     let (first, second, later) = (Manual("first"), Manual("second"), Manual("later"))
