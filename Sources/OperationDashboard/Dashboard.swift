@@ -70,7 +70,7 @@ public final class Dashboard: Sendable {
     /// Whether the dashboard asks the terminal for mouse reports.
     public var usesMouse = true
     /// The warnings that are not given.
-    public var silencedWarnings: Set<Warning> = []
+    public var silencedWarnings: Set<QueueWarning> = []
 
     /// Makes the default options.
     public init() {}
@@ -208,26 +208,6 @@ public final class Dashboard: Sendable {
       show.withLock { $0 = .over }
       throw error
     }
-  }
-
-  /// Lets `opdash attach` show the queue, and act on it, until the service is stopped or released.
-  ///
-  /// Only programs of the same user can attach themselves. Without a screen of its own, a program needs nothing else: it
-  /// doesn't call `run()`. Then the queue is observed only while a program is attached, which sees the operations that are
-  /// in the queue from that moment; otherwise the operations cost nothing. A person who stops the run cancels the operations
-  /// that are in the queue then. Throws `ServiceError` if no socket can be made. May be called from any thread.
-  public func serve() throws -> Service { try serve(in: Service.folders) }
-
-  func serve(in folders: [String]) throws -> Service {
-    let service = try Service(observed, in: folders)
-    let isShown = show.withLock { show in
-      switch show {
-      case .notYet, .refused, .over: false
-      case .open: true
-      }
-    }
-    if !isShown { observed.rest() }
-    return service
   }
 
   private func onScreen(

@@ -3,6 +3,20 @@ import Remote
 import Session
 
 extension Dashboard {
+  /// Lets `opdash attach` show the queue, and act on it, until the service is stopped or released.
+  ///
+  /// Only programs of the same user can attach themselves. Without a screen of its own, a program needs nothing else: it
+  /// doesn't call `run()`. Then the queue is observed only while a program is attached, which sees the operations that are
+  /// in the queue from that moment; otherwise the operations cost nothing. A person who stops the run cancels the operations
+  /// that are in the queue then. Throws `ServiceError` if no socket can be made. May be called from any thread.
+  public func serve() throws -> Service { try serve(in: Service.folders) }
+
+  func serve(in folders: [String]) throws -> Service {
+    let service = try Service(observed, in: folders)
+    if !isShown { observed.rest() }
+    return service
+  }
+
   /// The socket over which programs of the same user attach themselves to the queue; see `serve()`.
   public final class Service: Sendable {
     private let server: RunServer

@@ -380,8 +380,8 @@ struct QueueFeedWarningsTests {
   }
 
   @Test func theOptionHasAnOwnNameForEachWarning() {
-    #expect(Dashboard.Options.Warning.allCases.map(\.rawValue) == RunWarning.Kind.allCases.map(\.rawValue))
-    #expect(Dashboard.Options.Warning.allCases.map(\.kind) == RunWarning.Kind.allCases)
+    #expect(QueueWarning.allCases.map(\.rawValue) == RunWarning.Kind.allCases.map(\.rawValue))
+    #expect(QueueWarning.allCases.map(\.kind) == RunWarning.Kind.allCases)
   }
 
   @Test func nothingIsDueAtRest() {

@@ -254,3 +254,20 @@ package struct WarningWatch: Sendable {
     return Self.ownClass(record.job).flatMap { times[$0]?.usual }
   }
 }
+
+extension Run {
+  /// The warnings about a job.
+  package func warnings(about id: JobID) -> [RunWarning] {
+    warnings.isEmpty ? [] : warnings.filter { $0.jobs.contains(id) }
+  }
+
+  mutating func raise(_ warning: RunWarning) {
+    if let place = warnings.firstIndex(where: { $0.key == warning.key }) {
+      warnings[place] = warning
+    } else if warnings.count < RunWarning.limits.warnings {
+      warnings.append(warning)
+    }
+  }
+
+  mutating func clear(_ key: RunWarning.Key) { warnings.removeAll { $0.key == key } }
+}

@@ -13,9 +13,9 @@ final class ObservedQueue: JobFeed, Sendable {
   let name: String
   private let silenced: Set<RunWarning.Kind>
   private let dependencyQueue: DependencyQueue
-  private let state: Lock<State>
+  private let state: Lock<Watching>
 
-  private struct State {
+  private struct Watching {
     /// Nil without a watcher.
     var feed: QueueFeed?
     /// Whether the dashboard of this program watches.
@@ -31,7 +31,7 @@ final class ObservedQueue: JobFeed, Sendable {
     self.silenced = silenced
     self.name = name ?? QueueFeed.name(of: queue)
     dependencyQueue = DependencyQueue(feeding: queue)
-    state = Lock(State())
+    state = Lock(Watching())
     let first = makeFeed(continuing: false)
     state.withLock { $0.feed = first }
   }
@@ -45,7 +45,7 @@ final class ObservedQueue: JobFeed, Sendable {
   }
 
   /// The feed that watches now, or another one; only one thread makes one.
-  private func watch(continuing: Bool, _ change: (inout State) -> Void) -> QueueFeed {
+  private func watch(continuing: Bool, _ change: (inout Watching) -> Void) -> QueueFeed {
     state.withLock { state in
       change(&state)
       if let feed = state.feed { return feed }

@@ -142,7 +142,7 @@ extension QueueFeed {
       guard awaited.waitsForSlot(of: queue) else { return }
       waits[ObjectIdentifier(queue), default: (queue, [])].awaited.append(awaited)
     }
-    for wait in SlotWait.all { note(wait.awaited, wait.queue) }
+    for wait in SlotWait.all { if let awaited = wait.awaited as? AsyncOperation { note(awaited, wait.queue) } }
     let active = stream.warnings.active.sorted().prefix(QueueChecks.limit).compactMap { members[$0.index] }
     for member in active where member.parent == nil {
       // One that awaits several still holds one slot.
@@ -226,7 +226,7 @@ extension QueueFeed {
   private func checkMainQueue(_ now: Duration) {
     guard let probe = checks.probe, probe.waiting.isEmpty else { return }
     guard now - probe.sent >= patience.standstill else { return checks.expect(probe.sent + patience.standstill) }
-    checks.probe?.waiting = UIQueue.waitingOperations
+    checks.probe?.waiting = DeliveryQueue.waitingForMain
   }
 
   private func mainQueueAnswered(at time: Duration) {

@@ -44,9 +44,6 @@ public enum UIQueue {
   /// Whether `queue` is the main queue, which on Linux has many wrapper objects.
   static func isMain(_ queue: DispatchQueue) -> Bool { queue.getSpecific(key: mark) != nil }
 
-  /// The operations whose handlers wait for the main queue, one for each waiting call.
-  package static var waitingOperations: [Operation] { DeliveryQueue.waitingForMain }
-
   /// Checks that the current queue is the UI queue, from any thread, and responds if it isn't.
   ///
   /// Omit the arguments, or pass on the arguments of your own caller: they name the entered function.

@@ -66,7 +66,8 @@ package final class DeliveryQueue: Sendable {
   /// Retained permanently, so that a flood is remembered during a moment without observers.
   private static let main = DeliveryQueue(.main, pace: .frames)
 
-  static var waitingForMain: [Operation] { main.mailbox.withElements { $0.prefix(1000).map(\.operation) } }
+  /// The operations whose handlers wait for the main queue, one for each waiting call.
+  package static var waitingForMain: [Operation] { main.mailbox.withElements { $0.prefix(1000).map(\.operation) } }
 
   private static let key = DispatchSpecificKey<WeakReference>()
   // Not a `Lock`, because the thread sanitizer confuses the address of an empty value with the adjacent lock.

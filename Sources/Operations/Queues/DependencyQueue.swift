@@ -460,3 +460,17 @@ public final class DependencyQueue: AdmittingQueue, @unchecked Sendable {
     semaphore.wait()
   }
 }
+
+extension AsyncOperation {
+  /// Whether the operation can begin only in a slot of `queue`.
+  package final func waitsForSlot(of queue: OperationQueue) -> Bool {
+    guard state < .executing else { return false }
+    let holder = parts.existingNode.flatMap { node in DependencyGraph.contents.withLock { _ in node.holder } }
+    return (holder as? DependencyQueue)?.queue === queue || queue.operations.contains { $0 === self }
+  }
+
+  /// The operations whose ends the code of this one awaits, except where one of several is enough.
+  package final var awaitedOperations: [AsyncOperation] {
+    DependencyGraph.contents.withLock { $0.awaits.ends(before: self) }.flatMap { $0.count == 1 ? $0 : [] }
+  }
+}

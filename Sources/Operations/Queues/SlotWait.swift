@@ -2,11 +2,11 @@ import Foundation
 
 /// A thread of an operation queue that waits for the end of an operation, and holds a slot meanwhile.
 ///
-/// Known of waits by `waitUntilFinished()` of an `AsyncOperation` that began while a `QueueEntryObserver` was there.
+/// Known of waits by `waitUntilFinished()` of an asynchronous operation that began while a `QueueEntryObserver` was there.
 package struct SlotWait: Sendable {
   /// The queue of the waiting thread.
   package let queue: OperationQueue
-  package let awaited: AsyncOperation
+  package let awaited: Operation
 
   private struct Table {
     var waits: [Int: SlotWait] = [:]
@@ -19,7 +19,7 @@ package struct SlotWait: Sendable {
   package static var all: [SlotWait] { table.withLock { Array($0.waits.values) } }
 
   /// Calls `body`, which waits for the end of `operation`.
-  static func record(of operation: AsyncOperation, _ body: () -> Void) {
+  static func record(of operation: Operation, _ body: () -> Void) {
     guard QueueEntryObserver.isNeeded, !operation.isFinished, let queue = OperationQueue.current,
       queue !== OperationQueue.main
     else { return body() }
@@ -31,19 +31,5 @@ package struct SlotWait: Sendable {
     QueueEntryObserver.see(.wait)
     body()
     table.withLock { $0.waits[number] = nil }
-  }
-}
-
-extension AsyncOperation {
-  /// Whether the operation can begin only in a slot of `queue`.
-  package final func waitsForSlot(of queue: OperationQueue) -> Bool {
-    guard state < .executing else { return false }
-    let holder = parts.existingNode.flatMap { node in DependencyGraph.contents.withLock { _ in node.holder } }
-    return (holder as? DependencyQueue)?.queue === queue || queue.operations.contains { $0 === self }
-  }
-
-  /// The operations whose ends the code of this one awaits, except where one of several is enough.
-  package final var awaitedOperations: [AsyncOperation] {
-    DependencyGraph.contents.withLock { $0.awaits.ends(before: self) }.flatMap { $0.count == 1 ? $0 : [] }
   }
 }
