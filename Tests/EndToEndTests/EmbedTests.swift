@@ -112,6 +112,29 @@ struct EmbedTests {
     try window.sees("24 prints")
   }
 
+  // MARK: In another terminal
+
+  @Test func aServersQueueIsAttachedToAndActedOn() throws {
+    let work = try Workplace()
+    let port = try Loopback.freePort()
+    let server = try work.start(script: "exec '\(Outside.folder ?? "")/server' \(port)")
+    defer { kill(server.child.pid, SIGKILL) }
+    #expect(eventually { server.outputText.contains("shows its queue") })
+    let slow = try work.start(script: "curl -s -m 60 -w '%{http_code}' http://127.0.0.1:\(port)/slow")
+    #expect(eventually { (try? work.run("ps").outputText.contains("1 in the queue, 1 running")) == true })
+    let window = try work.window("attach", "answers")
+    try window.sees("/slow", "▶")
+    try window.press("x")
+    #expect(slow.ending() == .exited(0) && slow.outputText.hasSuffix("503"))
+    try window.sees("/slow", "⊘")
+    let quick = try work.start(script: "curl -s -m 60 http://127.0.0.1:\(port)/quick")
+    try window.sees("/quick", "✓")
+    #expect(quick.ending() == .exited(0) && quick.outputText == "ok\n")
+    try window.press("q")
+    try window.sees("answers keeps running; opdash attach \(server.child.pid) shows it again")
+    #expect(try window.exitStatus() == 0)
+  }
+
   // MARK: Without one
 
   @Test func aPipeGetsPlainLines() throws {
