@@ -26,4 +26,16 @@ import Testing
     let example: () -> Void = setUp
     _ = example
   }
+
+  @Test func aProgramWithoutAScreenServesItsQueue() {
+    func setUp() throws {
+      let queue = OperationQueue()
+      queue.name = "answers"
+      let service = try Dashboard(observing: queue).serve()  // until it is stopped or released
+      service.stop()
+    }
+    // Compiled, not run: its socket would be the user's.
+    let example: () throws -> Void = setUp
+    _ = example
+  }
 }
