@@ -64,6 +64,15 @@ static _Noreturn void stand_in_front(pid_t program, const sigset_t *signals) {
   }
 }
 
+/// Continues the process in front where this one was continued alone.
+static void pass_back(int number, siginfo_t *info, void *context) {
+  (void)number;
+  (void)context;
+  int saved = errno;
+  if (front != 0 && info->si_pid != front) kill(front, SIGCONT);
+  errno = saved;
+}
+
 int terminal_front_begin(void) {
   const int left[] = {SIGTTIN, SIGTTOU, SIGWINCH, SIGURG};
   sigset_t signals, mask;
@@ -93,6 +102,8 @@ int terminal_front_begin(void) {
   fcntl(lifeline, F_SETOWN, getpid());
   fcntl(lifeline, F_SETSIG, SIGKILL);
   fcntl(lifeline, F_SETFL, O_ASYNC);
+  const struct sigaction continued = {.sa_sigaction = pass_back, .sa_flags = SA_RESTART | SA_SIGINFO};
+  sigaction(SIGCONT, &continued, NULL);
   if (getppid() != self) raise(SIGKILL);
   return 0;
 }
