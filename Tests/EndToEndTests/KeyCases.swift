@@ -125,7 +125,8 @@ struct KeyCase: Sendable {
   // MARK: The run
 
   private static let running: [Command: KeyCase] = [
-    .detach: KeyCase(seen: { $1.text.contains("keeps running; opdash attach") }),
+    // Where the program was alone in its terminal, tmux scrolls the line away.
+    .detach: KeyCase(seen: { !$1.text.contains("slots") }),
     .moreSlots: KeyCase(seen: { $1.slots == $0.slots + 1 }),
     .fewerSlots: KeyCase(seen: { $1.slots == $0.slots - 1 }, after: ["+"]),
     .morePool: KeyCase(seen: { $1.keys.contains("pool heavy: 3 units") }),
