@@ -53,7 +53,6 @@ func listen(on port: UInt16) -> Int32? {
 }
 
 signal(SIGPIPE, SIG_IGN)
-setlinebuf(stdout)
 guard let port = UInt16(CommandLine.arguments.dropFirst().first ?? "8099"), let listener = listen(on: port) else {
   print("usage: server [PORT], a port of this machine that is free")
   exit(2)
@@ -66,6 +65,7 @@ queue.maxConcurrentOperationCount = 2
 // Nothing is observed until a program attaches itself.
 let service = try Dashboard(observing: queue).serve()
 print("http://127.0.0.1:\(port)/ answers; opdash attach \(getpid()) shows its queue")
+fflush(nil)
 
 let accepting = DispatchSource.makeReadSource(fileDescriptor: listener, queue: .main)
 accepting.setEventHandler {
