@@ -97,11 +97,11 @@ package final class SocketFolder: Sendable {
     let early = "." + name
     unlinkat(descriptor, early, 0)
     do throws(RemoteError) {
+      // As everything in a state folder; who can't write to a socket can't connect to it. `bind` gives the file this mode.
+      guard fchmod(socket, 0o600) == 0 else { throw .system("chmod", errno) }
       try Self.withAddress(reach(early)) { address, length throws(RemoteError) in
         guard bind(socket, address, length) == 0 else { throw .system("bind", errno) }
       }
-      // As everything in a state folder; who can't write to a socket can't connect to it.
-      guard fchmodat(descriptor, early, 0o600, 0) == 0 else { throw .system("chmod", errno) }
       guard Foundation.listen(socket, 64) == 0 else { throw .system("listen", errno) }
       guard renameat(descriptor, early, descriptor, name) == 0 else { throw .system("rename", errno) }
     } catch {

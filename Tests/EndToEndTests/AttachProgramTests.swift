@@ -87,7 +87,7 @@ struct AttachProgramTests {
     if signal == SIGINT { for pty in attached { #expect(ends(pty, .exited(0))) } }
     try place.write("", to: "go")
     #expect(run.ending() == .exited(0))
-    #expect(try outcome().last == "0 succeeded")
+    #expect(try Set(outcome()).isSuperset(of: ["0 succeeded", "1 succeeded"]))
     for pty in attached where signal == SIGSTOP { kill(pty.child.pid, SIGKILL) }
   }
 
