@@ -16,7 +16,7 @@ package enum PrivateFolder {
     return mkdir(path, 0o700) == 0 ? nil : errno
   }
 
-  /// Makes a folder unless it is there; returns the system's words for what is wrong.
+  /// Makes a folder unless it is there; returns the system's message on failure.
   package static func ensure(_ path: String) -> String? {
     guard let problem = make(path), problem != EEXIST else { return nil }
     return String(cString: strerror(problem))

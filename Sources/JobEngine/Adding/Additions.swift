@@ -7,7 +7,7 @@ import Operations
 ///
 /// Texts are read one after another on a queue of their own, which may wait for the engine's queue; never the reverse.
 final class Additions: @unchecked Sendable {
-  // Safe: `known` is touched only on `queue`, the rest does not change.
+  // Safe: `known` and `written` are touched only on `queue`, the rest does not change.
   let queue = DispatchQueue(label: "opdash.adding", qos: .userInitiated)
   let reader: any AddedTextReader
   private let kept: KeptTexts?
