@@ -10,6 +10,9 @@ import Testing
     try FileManager.default.copyItem(at: fixture, to: place.folder.file("fuzz.yml"))
     let fuzz = try TerminalFuzz(seed: 20_261_121, header: "fuzz") { columns, rows in
       try place.pty(columns: columns, rows: rows, "run", "fuzz.yml", "--keep-open=always")
+    } stop: { run in
+      let cancelling = try place.run("cancel", run)
+      #expect(cancelling.ending() == .exited(0), "\(cancelling.errorText)")
     }
     let outcome = try fuzz.run(inputs: 5000, stretch: 250)
     #expect(outcome.faults == [])

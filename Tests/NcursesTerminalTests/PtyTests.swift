@@ -195,7 +195,7 @@ private let probe = Built.product("terminal-probe")
     let pty = try pty(environment: ["PROBE_ASK": "1"])
     pty.send("Q\u{1B}]11;rgb:0000/0000/0000\u{1B}\\\u{1B}[?64;1;2c")
     #expect(pty.waitUntil { $0.ending == .exited(0) })
-    #expect(pty.waiting == 0)
+    #expect(pty.leftToShell == 0)
     #expect(!pty.text.contains("11;rgb"))
   }
 
@@ -211,7 +211,7 @@ private let probe = Built.product("terminal-probe")
     _ = poll(nil, 0, 1100)
     pty.send("Q\u{1B}]11;rgb:0000/0000/0000\u{1B}\\\u{1B}[?64;1;2c")
     #expect(pty.waitUntil { $0.ending == .exited(0) })
-    #expect(pty.waiting == 0)
+    #expect(pty.leftToShell == 0)
   }
 
   @Test func aNameWithoutADescriptionFallsBackToXterms() throws {

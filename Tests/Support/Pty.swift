@@ -121,14 +121,22 @@ package final class Pty {
     master = -1
   }
 
-  /// The number of typed bytes that have not been read.
+  /// The number of typed bytes that a program in raw mode has not read.
   package var waiting: Int {
+    var count: Int32 = 0
+    return ioctl(slave, UInt(FIONREAD), &count) == 0 ? Int(count) : -1
+  }
+
+  /// The number of typed bytes that the program has left to the shell; changes the modes of the terminal.
+  ///
+  /// A program that has not ended would find changed modes, or restore them at the same time.
+  package var leftToShell: Int {
+    guard ending != nil else { return -1 }
     // A line that is not ended counts only for who reads as it is typed.
     var own = modes
     own.c_lflag &= ~tcflag_t(ICANON)
     tcsetattr(slave, TCSANOW, &own)
-    var count: Int32 = 0
-    return ioctl(slave, UInt(FIONREAD), &count) == 0 ? Int(count) : -1
+    return waiting
   }
 
   /// The process group that a signal of a key goes to; 0 if there is none.

@@ -106,11 +106,15 @@ package final class TerminalFuzz {
     package var repaints = 0
     /// How often the program was started: it ends when the keys happen to quit it.
     package var starts = 0
+    /// How often a key left the run, which went on.
+    package var detached = 0
     package var bytes = 0
     package var faults: [String] = []
   }
 
   private let start: (_ columns: Int, _ rows: Int) throws -> Pty
+  /// Stops a run that has been detached from its terminal.
+  private let stop: (_ run: String) throws -> Void
   /// Stands in the first row of every screen that is large enough.
   private let header: String
   private var input: FuzzInput
@@ -120,8 +124,12 @@ package final class TerminalFuzz {
   /// The end of what the program has written.
   private var newest: ArraySlice<UInt8> = []
 
-  package init(seed: UInt64, header: String, start: @escaping (_ columns: Int, _ rows: Int) throws -> Pty) throws {
+  package init(
+    seed: UInt64, header: String, start: @escaping (_ columns: Int, _ rows: Int) throws -> Pty,
+    stop: @escaping (_ run: String) throws -> Void
+  ) throws {
     self.start = start
+    self.stop = stop
     self.header = header
     input = FuzzInput(seed: seed)
     pty = try start(80, 24)
@@ -140,12 +148,12 @@ package final class TerminalFuzz {
       if !resizes, let fault = terminal.faults.first { fail("the screen was sent: \(fault)") }
       terminal.forgive()
       if isOver {
-        checkEnd()
+        try checkEnd()
         if outcome.faults.isEmpty, outcome.inputs < inputs { try restart() }
       }
       told(outcome)
     }
-    if outcome.faults.isEmpty, !isOver { quit() }
+    if outcome.faults.isEmpty, !isOver { try quit() }
     return outcome
   }
 
@@ -339,19 +347,23 @@ package final class TerminalFuzz {
     return isWhole ? nil : "a screen without header or bottom line:\n\(terminal.text)"
   }
 
-  private func quit() {
+  private func quit() throws {
     let ended = eventually {
       type(Array("\u{1B}".utf8))
       calm(0.06)
       type(Array("qq".utf8))
       return watch(0.5) { isOver }
     }
-    if ended { checkEnd() } else { fail("it can't be quit:\n\(terminal.text)") }
+    if ended { try checkEnd() } else { fail("it can't be quit:\n\(terminal.text)") }
   }
 
   /// What a shell must find: the terminal as it was.
-  private func checkEnd() {
+  private func checkEnd() throws {
     pump()
+    if let left = String(decoding: newest, as: UTF8.self).firstMatch(of: /opdash attach (\S+) shows it again/) {
+      outcome.detached += 1
+      try stop(String(left.output.1))
+    }
     guard case .exited(let status) = pty.ending, [0, 1, 3].contains(status) else {
       return fail("it ended with \(String(describing: pty.ending)):\n\(terminal.text)")
     }

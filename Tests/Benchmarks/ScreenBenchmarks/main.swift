@@ -23,6 +23,8 @@ do {
     let environment = ProcessInfo.processInfo.environment
     let fuzz = try TerminalFuzz(seed: UInt64(words[2]) ?? 1, header: "fuzz") { columns, rows in
       try Pty(command, environment: environment, columns: columns, rows: rows)
+    } stop: { run in
+      _ = try ChildProcess.run([command[0], "cancel", run], environment: environment)
     }
     let outcome = try fuzz.run(inputs: count, stretch: 2000) { outcome in
       let isHundredth = outcome.inputs % 100_000 < 2000
