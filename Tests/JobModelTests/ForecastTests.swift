@@ -51,6 +51,18 @@ import Testing
     #expect(forecast.slack(JobID(1)) == nil)
   }
 
+  @Test func theShareOfAnAddedJobBeginsWithItsAddition() {
+    var recorder = Recorder(Array(jobs().prefix(1)))
+    recorder.move(0, to: .executing)
+    recorder.move(0, to: .succeeded(upToDate: false), after: .seconds(4))
+    recorder.state(.jobAdded(JobID(1), job("late")), after: .seconds(20))
+    recorder.move(1, to: .executing, after: .seconds(1))
+    recorder.move(1, to: .succeeded(upToDate: false), after: .seconds(2))
+    let chain = forecast(recorder, now: 30).chain
+    #expect(chain.map(\.job.index) == [1])
+    #expect(chain[0].from == .seconds(24) && chain[0].share == .seconds(3) && chain[0].executing == .seconds(2))
+  }
+
   @Test func fewerSlotsEndLaterAndAPoolCountsToo() {
     let free = forecast(Recorder(jobs()))
     #expect(free.schedule(slots: 1).end == .seconds(23))

@@ -7,7 +7,7 @@ package struct Forecast: Sendable {
   /// A job of the critical chain.
   package struct Link: Sendable, Equatable {
     package var job: JobID
-    /// When its last need ended; the job's share of the run begins there.
+    /// When its last need ended, or it was added; the job's share of the run begins there.
     package var from: Duration
     package var finish: Duration
     /// The time that the job executes within its share; the rest waits for a slot, a pool, a retry or a person.
@@ -149,7 +149,7 @@ package struct Forecast: Sendable {
       let record = run.jobs[job]
       let needed = needs[job] + (isFinal[job] ? [lastOrdinary].compactMap(\.self) : [])
       let before = needed.filter { !seen.contains($0) && mayDelay($0, job) }.max { finish[$0] < finish[$1] }
-      let from = before.map { min(finish[$0], finish[job]) } ?? 0
+      let from = min(before.map { finish[$0] } ?? record.addedAt / .seconds(1), finish[job])
       var executing = record.spent(.executing, until: .seconds(now)) / .seconds(1)
       if isOpen[job] { executing += rest[job] - wait[job] }
       links.append(

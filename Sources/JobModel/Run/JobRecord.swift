@@ -102,6 +102,9 @@ package struct JobRecord: Sendable, Equatable {
     return max(.zero, now - attempt.startedAt - paused)
   }
 
+  /// When the job was added to the run.
+  var addedAt: Duration { phases.count == 0 ? since : phases[0].start }
+
   /// The time spent in one kind of state.
   package func spent(_ kind: Phase.Kind, until now: Duration) -> Duration {
     if phases.count == 0 { return kind == Phase.Kind(state) ? max(.zero, now - since) : .zero }
