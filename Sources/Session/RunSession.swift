@@ -264,6 +264,9 @@ package final class RunSession {
     if run.summary == nil, !run.isComplete {
       view?.close()
       display.errors.write(line: MessageText.of("opdash: \(reason)"))
+    } else if view != nil, recorded == nil {
+      // The dashboard closes by itself, unless it is kept open.
+      return
     }
     end(run)
   }
@@ -297,7 +300,8 @@ package final class RunSession {
 
   private func pumpHasFinished(_ run: Run) {
     pumping -= 1
-    if pumping == 0 { end(run) }
+    // The run of another program may end at any time: the dashboard closes by itself, unless it is kept open.
+    if pumping == 0, feed.attachment == nil || view == nil { end(run) }
   }
 
   private func end(_ run: Run) {

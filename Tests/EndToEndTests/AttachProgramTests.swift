@@ -21,6 +21,15 @@ struct AttachProgramTests {
         count: { run: "while [ ! -e go ]; do sleep 0.02; done; seq 1 200000" }
         last: { needs: [count], run: "echo all" }
       """,
+      "storm.yml": """
+      name: storm
+      slots: 8
+      jobs:
+        lines: { matrix: { n: [1, 2, 3, 4] }, run: "while [ ! -e go ]; do sleep 0.02; done; seq 1 30000" }
+        steps: { matrix: { n: [1, 2, 3, 4] }, needs: [lines], simulate: { duration: 200ms, steps: 1000 } }
+        flaky: { needs: [lines], run: "exit 3" }
+        last: { needs: { flaky: finished, steps: ok }, approve: "Enough?", run: "true" }
+      """,
     ])
   }
 
@@ -113,6 +122,39 @@ struct AttachProgramTests {
     #expect(eventually { run.checkEnding() != nil } && run.ending() == .exited(0))
     kill(pty.child.pid, SIGCONT)
     #expect(ends(pty, .exited(0)), "\(pty.text.suffix(400))")
+  }
+
+  @Test func allWhoFollowAStormSeeTheSameScreen() throws {
+    // A detached run can be asked.
+    #expect(try place.run("run", "--detach", "storm.yml").ending() == .exited(0))
+    let run = try place.start("wait")
+    let ptys = try (0..<3).map { _ in try place.pty(columns: 120, rows: 40, "attach", "--keep-open", "always") }
+    var terminals = ptys.map { _ in VirtualTerminal(columns: 120, rows: 40) }
+    func all(_ condition: (VirtualTerminal) -> Bool) -> Bool {
+      eventually {
+        for index in ptys.indices { terminals[index].feed(ptys[index].take()) }
+        return terminals.allSatisfy(condition)
+      }
+    }
+    #expect(all { $0.text.contains("lines[1]") })
+    kill(ptys[2].child.pid, SIGSTOP)
+    try place.write("", to: "go")
+    // The run does not wait for the one that is stopped.
+    #expect(
+      try eventually {
+        for pty in ptys { pty.pump() }
+        return try place.run("ps").outputText.contains("1 to approve")
+      })
+    kill(ptys[2].child.pid, SIGCONT)
+    #expect(all { $0.text.contains("last asks: Enough?") })
+    for pty in ptys { pty.send("g") }
+    #expect(all { $0.screen == terminals[0].screen }, "\(terminals.map(\.text).joined(separator: "\n\n"))")
+    #expect(try place.run("approve", "last").ending() == .exited(0))
+    #expect(run.ending() == .exited(1))
+    // Kept open although the program of the run has ended.
+    #expect(all { $0.text.contains("Ended after") && $0.screen == terminals[0].screen })
+    for pty in ptys { pty.send("q") }
+    for pty in ptys { #expect(ends(pty, .exited(1))) }
   }
 
   @Test func commandsActFromAnywhereAndWaitHasTheStatusOfTheRun() throws {
