@@ -115,6 +115,29 @@ package struct Greeting: Sendable, Equatable {
     }
   }
 
+  /// Programs as one JSON document, as `opdash history` prints runs.
+  package static func document(_ greetings: [Greeting]) -> [UInt8] {
+    var bytes = Array(#"{"runs":["#.utf8)
+    for (number, greeting) in greetings.enumerated() {
+      bytes.append(number == 0 ? "{" : ",{")
+      bytes.append(field: "pid", greeting.pid)
+      bytes.append(field: "run", greeting.isQueue ? nil : greeting.run)
+      bytes.append(field: "name", greeting.name)
+      bytes.append(field: "at", greeting.startedAt?.eventText)
+      bytes.append(field: "jobs", greeting.jobs)
+      bytes.append(field: "done", greeting.done)
+      bytes.append(field: "failed", greeting.failed)
+      bytes.append(field: "executing", greeting.executing)
+      bytes.append(field: "asking", greeting.asking)
+      bytes.append(field: "over", greeting.isOver)
+      bytes.append(field: "queue", greeting.isQueue)
+      bytes.append(field: "place", greeting.place)
+      bytes.append("}")
+    }
+    bytes.append("]}\n")
+    return bytes
+  }
+
   /// Of another version, only the process is known.
   init(_ fields: JSONFields, pid: Int32) throws {
     guard try fields.text("type") == "greeting" else { throw JSONFault("it does not begin with a greeting") }

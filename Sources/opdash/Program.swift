@@ -61,7 +61,8 @@ struct Program {
     case .replay(let name, let speed): try records.replay(name, speed: speed)
     case .report(let run, let html): try records.report(run, html: html)
     case .diff(let first, let second): try records.diff(first, second)
-    case .running: try GoingOn(context: context, settings: invocation.settings).list()
+    case .running:
+      try GoingOn(context: context, settings: invocation.settings).list(asJSON: invocation.wantsJSON)
     case .attach(let run, let access):
       try AttachCommand(context: context, invocation: invocation).perform(run, access)
     case .wait(let run): try WaitCommand(context: context, settings: invocation.settings).perform(run)

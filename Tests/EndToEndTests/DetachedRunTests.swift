@@ -27,6 +27,10 @@ struct DetachedRunTests {
   @Test func theNameIsPrintedAndTheRunIsReachedByIt() throws {
     let name = try detach()
     #expect(try place.run("ps").outputText.contains(name))
+    let document =
+      try JSONSerialization.jsonObject(with: place.run("ps", "--json").outputBytes) as? [String: [[String: Any]]]
+    let run = try #require(document?["runs"]?.first)
+    #expect(run["run"] as? String == name && run["jobs"] as? Int == 2 && run["asking"] as? Int == 1, "\(run)")
     #expect(try place.run("approve", name).outputText == "approved ask\n")
     let wait = try place.start("wait", name)
     try place.write("", to: "go")

@@ -18,10 +18,11 @@ struct GoingOn {
 
   var programs: [RemoteProgram] { found.programs }
 
-  /// Prints a line for each, and ends.
-  func list() throws {
+  /// Prints a line for each, or one document, and ends.
+  func list(asJSON: Bool) throws {
     let (programs, problems) = found
     for problem in problems { context.note("\(problem)") }
+    if asJSON { return context.print(document: Greeting.document(programs.map(\.greeting))) }
     if programs.isEmpty, problems.isEmpty { context.note(Self.nothing) }
     context.print(Self.table(programs.map(\.greeting), now: Date()).map(MessageText.of))
   }

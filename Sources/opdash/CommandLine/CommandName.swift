@@ -235,7 +235,7 @@ enum CommandName: String, CaseIterable {
         Prints the runs on this machine that opdash executes for this user: name, process, time, jobs, job file. They
         are found by sockets in $XDG_RUNTIME_DIR/opdash and in the state folder, which nobody else can reach.
         """,
-        [("opdash ps", "all of them")])
+        [("opdash ps", "all of them"), ("opdash ps --json", "for a program")])
     case .attach:
       Row(
         .runOrProcess, "show a run of another terminal in the dashboard",

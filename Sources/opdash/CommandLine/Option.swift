@@ -123,7 +123,7 @@ struct Option: Sendable {
     },
     flag("follow", letter: "f", [.logs, .events], "print what comes, until the run has ended") { $0.follows = true },
     flag("read-only", [.attach], "no key changes the run") { $0.isReadOnly = true },
-    flag("json", [.list, .history, .report, .diff], "print one JSON document") { $0.wantsJSON = true },
+    flag("json", [.list, .history, .report, .diff, .ps], "print one JSON document") { $0.wantsJSON = true },
     flag("prune", [.history], "remove old runs now: by age, number and size") { $0.prunes = true },
     value(
       "input", letter: "i", .text("LIST", "a file, or - for standard input", .files), [.get],
