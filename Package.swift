@@ -80,8 +80,9 @@ let package = Package(
     module(
       "OperationDashboard",
       [
-        "Basics", "JobEngine", "JobModel", "NcursesTerminal", "Operations", "Processes", "Remote", "Reports", "Session",
-        "Transfers",
+        "Basics", "CProcess", "JobEngine", "JobModel", "NcursesTerminal", "Operations", "Processes", "Remote",
+        "Reports",
+        "Session", "Transfers",
       ]),
 
     module("DemoServer", ["CMicrohttpd", "Checksums", "Operations"]),

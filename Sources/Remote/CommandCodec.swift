@@ -23,6 +23,7 @@ extension JobCommand {
     case .changeSlots: "change_slots"
     case .changePool: "change_pool"
     case .setTerminalSize: "terminal_size"
+    case .showStack: "stack"
     case .approve: "approve"
     case .setDraining: "drain"
     case .setWatching: "watch"
@@ -33,7 +34,8 @@ extension JobCommand {
 
   private func appendFields(to bytes: inout [UInt8]) {
     switch self {
-    case .cancel(let jobs, _), .kill(let jobs), .pause(let jobs), .resume(let jobs), .approve(let jobs):
+    case .cancel(let jobs, _), .kill(let jobs), .pause(let jobs), .resume(let jobs), .showStack(let jobs),
+      .approve(let jobs):
       bytes.append(field: "jobs", jobs.map(\.index))
     case .retry(let jobs, let withDependents):
       bytes.append(field: "jobs", jobs.map(\.index))
@@ -80,6 +82,7 @@ extension JobCommand {
     case "terminal_size":
       let sizes = 1...Int(UInt16.max)
       self = .setTerminalSize(columns: try whole("columns", in: sizes), rows: try whole("rows", in: sizes))
+    case "stack": self = .showStack(try jobs())
     case "approve": self = .approve(try jobs())
     case "drain": self = .setDraining(try fields.flag("on"))
     case "watch": self = .setWatching(try fields.flag("on"))

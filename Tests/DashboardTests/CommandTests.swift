@@ -12,7 +12,7 @@ import Testing
   private static let usual: Set<Command> = zooms.union(scrubs).union([
     .detach,
     .copyAll, .next, .previous, .retry, .retryDependents, .retryFailed, .raise, .lower, .approve, .untag, .fold,
-    .nextFailure, .watch, .hold,
+    .nextFailure, .watch, .hold, .showStack,
   ])
 
   /// `a` in the first state, and `b`, which needs it; the cursor is on `a`.

@@ -130,9 +130,19 @@ struct EmbedTests {
     let quick = try work.start(script: "curl -s -m 60 http://127.0.0.1:\(port)/quick")
     try window.sees("/quick", "✓")
     #expect(quick.ending() == .exited(0) && quick.outputText == "ok\n")
+    let blocking = try work.start(script: "curl -s -m 60 http://127.0.0.1:\(port)/blocking")
+    try window.sees("/blocking", "▶")
+    try window.press("g")
+    try window.press("b")
+    try window.sees("server.Answer.waitForABackend()")
+    #expect(blocking.checkEnding() == nil)
     try window.press("q")
-    try window.sees("answers keeps running; opdash attach \(server.child.pid) shows it again")
     #expect(try window.exitStatus() == 0)
+    let pty = try work.pty("attach", "\(server.child.pid)")
+    #expect(pty.waitUntil { $0.text.contains("/blocking") })
+    pty.send("q")
+    #expect(pty.end() == .exited(0))
+    #expect(pty.text.contains("answers keeps running; opdash attach \(server.child.pid) shows it again"))
   }
 
   // MARK: Without one

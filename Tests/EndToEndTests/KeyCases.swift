@@ -100,6 +100,8 @@ struct KeyCase: Sendable {
     .untag: KeyCase(
       before: ["g", "Space"], ready: { $0.text.contains("1 tagged") }, seen: { !$1.text.contains("1 tagged") }),
     .cancel: KeyCase(before: ["g", "j"], ready: { $0.place == 2 }, seen: { $1.done == $0.done + 1 }),
+    // A command has no thread in this program; EmbedTests has an operation that has one.
+    .showStack: KeyCase(seen: { $1.text.contains("a debugger shows where that stands") }),
     .kill: KeyCase(before: ["g", "j"], ready: { $0.place == 2 }, seen: { $1.done == $0.done + 1 }),
     .pause: KeyCase(
       before: ["g", "j"], ready: { $0.place == 2 && !$0.text.contains("1 paused") },

@@ -162,3 +162,31 @@ enum { cprocess_guardian_capacity = 1 << 16 };
 ///
 /// A group with something to end on other machines gets SIGTERM first, and two seconds.
 void cprocess_guardian_set(size_t slot, pid_t group, bool is_remote);
+
+// Stacks
+
+enum { cprocess_call_limit = 256 };
+
+/// The calls of a thread that has an object in its registers or on its stack, innermost first.
+struct cprocess_stack {
+  pid_t thread;
+  int count;
+  /// The address of the next instruction, then the return address of each call.
+  uintptr_t calls[cprocess_call_limit];
+  /// Whether the object's address is in a register or in the frame of the call.
+  bool holds[cprocess_call_limit];
+};
+
+/// Reads the stacks of this process's other threads that hold an object's address, and writes at most `capacity` of them.
+///
+/// Each thread is stopped for some microseconds, by the means of a debugger: no call of it is interrupted but `epoll_wait`,
+/// which returns EINTR. Takes `patience` milliseconds at most. Returns the number of stacks, or -1 with errno: EPERM where the
+/// system allows no debugger, ENOTSUP on another processor than x86-64 and under a sanitizer, ETIMEDOUT.
+int cprocess_find_stacks(const void *object, struct cprocess_stack *stacks, int capacity, int patience);
+
+/// Finds the function of an address of this process, as the symbol table of its file names it, and the file without its
+/// folders; false, and the address in the file as the name, if no table has it.
+bool cprocess_find_function(uintptr_t address, char *name, size_t capacity, char *file, size_t file_capacity);
+
+/// A mangled name for people, to be freed; NULL if it is not mangled. From Swift's runtime.
+char *swift_demangle(const char *name, size_t length, char *buffer, size_t *capacity, uint32_t flags);

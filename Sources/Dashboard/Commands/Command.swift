@@ -123,8 +123,8 @@ struct Command: Sendable {
     retryFailed,
     zoom, fold, zoomIn, zoomOut, zoomAll, filter, next, previous, help, quit, treeOrList, timeline, log, nextPane, tag,
     untag, kill, wrap, list, critical, events, tree, palette, watch, drain, moreSlots, fewerSlots, morePool, fewerPool,
-    raise,
-    lower, tagAll, tagDependents, up, down, pageUp, pageDown, halfUp, halfDown, first, last, left, right, sortNext,
+    raise, lower, showStack, tagAll, tagDependents, up, down, pageUp, pageDown, halfUp, halfDown, first, last, left,
+    right, sortNext,
     sortPrevious, invert, copyAll, times, freeze, hold, nextFailure, scrubBack, scrubForward, mouse, detach, redraw,
   ]
 
@@ -156,6 +156,7 @@ struct Command: Sendable {
         ([.tag, .tagDependents, .tagAll, .untag], "tag; dependents; all; none"),
         ([.cancel, .kill], "cancel; kill, no grace"), ([.pause, .approve], "pause or resume; approve"),
         ([.retry, .retryDependents], "retry; with dependents"), ([.lower, .raise], "priority down, up"),
+        ([.showStack], "where its thread stands"),
       ]
     ),
     (

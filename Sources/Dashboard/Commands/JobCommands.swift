@@ -12,11 +12,11 @@ extension Command {
 
   static let kill = Command(
     "kill", [.character("X")], "kill now, without grace",
-    isEnabled: { model in model.someOpenTarget { canKill($0, model) } },
+    isEnabled: { model in model.someOpenTarget { isActive($0, model, able: .kill) } },
     refusal: { _ in "this job is not running" }, word: { _ in "kill" },
     jobs: JobAction(
       question: .ending, ability: .kill, verb: { _, _ in "Kill" },
-      affected: { jobs, model in jobs.filter { canKill($0, model) } }
+      affected: { jobs, model in jobs.filter { isActive($0, model, able: .kill) } }
     ) { jobs, model, now in
       model.say("killing \(model.naming(jobs))", now)
       return [.send(.kill(jobs))]
@@ -68,6 +68,24 @@ extension Command {
       model.say("approved \(model.naming(jobs))", now)
       return [.send(.approve(jobs))]
     })
+
+  static let showStack: Command = {
+    var command = Command(
+      "stack", [.character("b")], "where an operation's thread stands",
+      isEnabled: { model in model.someOpenTarget { isActive($0, model, able: .showStack) } },
+      refusal: { _ in "this operation is not running" }, word: { _ in nil },
+      jobs: JobAction(
+        ability: .showStack, verb: { _, _ in "Stop the threads of" },
+        affected: { jobs, model in jobs.filter { isActive($0, model, able: .showStack) } }
+      ) { jobs, model, _ in
+        if !model.showsLog, model.page == .list { model.log.extent = .half }
+        model.showLog(of: .job)
+        model.log.follow()
+        return [.send(.showStack(jobs))]
+      })
+    command.isOffered = { $0.run.jobs.first.map { $0.job.work.refusal(of: .showStack) == nil } ?? false }
+    return command
+  }()
 
   static let raise = prioritizing("raise", "]", "priority up", verb: "Raise") { $0.raised }
   static let lower = prioritizing("lower", "[", "priority down", verb: "Lower") { $0.lowered }
@@ -211,7 +229,7 @@ extension Command {
     jobs.contains { model.stateClass(of: $0).isPausable }
   }
 
-  private static func canKill(_ id: JobID, _ model: Model) -> Bool {
-    model.run.jobs[id.index].state.isActive && model.isAble(id, .kill)
+  private static func isActive(_ id: JobID, _ model: Model, able ability: JobAbility) -> Bool {
+    model.run.jobs[id.index].state.isActive && model.isAble(id, ability)
   }
 }

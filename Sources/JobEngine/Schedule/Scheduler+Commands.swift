@@ -16,7 +16,7 @@ extension Scheduler {
     case .changePool(let name, let change): changePool(name, by: change)
     case .approve(let jobs): for id in jobs where isKnown(id) { approve(id) }
     case .inputsChanged(let changes): inputsChanged(changes)
-    case .setTerminalSize, .setWatching, .holdReplay, .skipToFailure: break
+    case .setTerminalSize, .setWatching, .showStack, .holdReplay, .skipToFailure: break
     case .finish: break
     }
     admit()

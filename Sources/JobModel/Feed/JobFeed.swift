@@ -76,6 +76,8 @@ package enum JobCommand: Sendable, Equatable {
   case changePool(String, by: Int)
   /// Sets the size of the terminals of jobs that have one.
   case setTerminalSize(columns: Int, rows: Int)
+  /// Writes the calls of the threads that execute a program's operations to their logs.
+  case showStack([JobID])
   /// Lets jobs start that wait for a person.
   case approve([JobID])
   case setDraining(Bool)

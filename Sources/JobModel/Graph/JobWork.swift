@@ -195,11 +195,17 @@ extension ShellWork {
 extension JobWork {
   /// Why the job doesn't support an action; nil if it does.
   package func refusal(of ability: JobAbility) -> String? {
-    guard case .operation(let work) = self else { return nil }
+    guard case .operation(let work) = self else { return ability == .showStack ? stacklessness : nil }
     switch ability {
     case .pause: return work.canPause ? nil : "\(work.className) has no way to pause; P holds back unstarted jobs"
     case .retry: return work.canRetry ? nil : "an operation runs once; the program has to add a new one"
     case .kill: return "an operation of this program can only be asked to end: x cancels"
+    case .showStack: return nil
     }
+  }
+
+  private var stacklessness: String {
+    if case .shell = self { return "a command runs in a process of its own; a debugger shows where that stands" }
+    return "no thread executes this job: it waits for events only"
   }
 }

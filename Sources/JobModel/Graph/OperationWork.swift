@@ -50,4 +50,5 @@ package enum JobAbility: Sendable {
   case pause
   case retry
   case kill
+  case showStack
 }

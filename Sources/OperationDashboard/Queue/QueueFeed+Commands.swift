@@ -14,6 +14,7 @@ extension QueueFeed {
     case .pause(let ids): for member in known(ids) { hold(member, true) }
     case .resume(let ids): for member in known(ids) { hold(member, false) }
     case .retry(let ids, _): for id in ids { retry(id) }
+    case .showStack(let ids): for member in known(ids) { showStack(of: member) }
     case .setPriority(let ids, let priority): for member in known(ids) { prioritize(member, priority) }
     case .setSlots(let slots): setSlots(slots)
     case .changeSlots(let change): setSlots(stream.journal.run.slots(changedBy: change))
@@ -92,6 +93,33 @@ extension QueueFeed {
     let operation = member.queued
     calling.async { operation.queuePriority = priority.queuePriority }
     state(.priorityChanged(member.id, priority))
+  }
+
+  // MARK: Stacks
+
+  /// Writes the calls of the threads that execute an operation to its log, or why there are none.
+  private func showStack(of member: QueueMember) {
+    guard member.queued.isExecuting else { return }
+    let operation = member.operation
+    DispatchQueue.global(qos: .userInitiated).async { [self] in
+      let lines = Self.stackLines(of: operation)
+      stream.queue.async { [self] in
+        guard !stream.isOver, !isClosed else { return }
+        for line in lines { state(.jobLog(member.id, attempt: member.number, LogLine(.note, line))) }
+      }
+    }
+  }
+
+  private static func stackLines(of operation: Operation) -> [String] {
+    do {
+      let threads = try OperationStack.read(of: operation)
+      guard !threads.isEmpty else {
+        return ["no thread stands in it: its start() has returned, and it waits for an event"]
+      }
+      return threads.flatMap { ["thread \($0.id) stands in, innermost call first:"] + $0.calls.map { "  \($0)" } }
+    } catch {
+      return ["where it stands can't be read: \(String(cString: strerror(error.code.rawValue)))"]
+    }
   }
 
   // MARK: Retry

@@ -3,7 +3,9 @@
 //
 //     swift run server 8099 &
 //     opdash attach            # in another terminal: the queue, while it works
-//     curl -s http://127.0.0.1:8099/ http://127.0.0.1:8099/slow
+//     curl -s http://127.0.0.1:8099/ http://127.0.0.1:8099/slow http://127.0.0.1:8099/blocking
+//
+// On `blocking`, `b` shows where its thread stands.
 
 import OperationDashboard
 
@@ -12,11 +14,13 @@ final class Answer: AsyncOperation, @unchecked Sendable {
   // Safe: constants, and AsyncOperation is safe itself.
   private let connection: FileHandle
   private let time: DispatchTimeInterval
+  private let blocks: Bool
 
   init(_ connection: FileHandle) {
     self.connection = connection
     let request = String(decoding: connection.availableData, as: UTF8.self)
     let path = request.split(separator: " ").dropFirst().first.map(String.init) ?? "/"
+    blocks = path.hasSuffix("blocking")
     time = path.hasSuffix("slow") ? .seconds(5) : .milliseconds(200)
     super.init()
     name = path
@@ -24,10 +28,14 @@ final class Answer: AsyncOperation, @unchecked Sendable {
 
   override func main() {
     log("answering")
+    if blocks { waitForABackend() }
     DispatchQueue.global().asyncAfter(deadline: .now() + time) {
       self.answer(self.isCancelled ? "503 Service Unavailable" : "200 OK")
     }
   }
+
+  /// A mistake: the thread is blocked meanwhile.
+  @inline(never) private func waitForABackend() { Thread.sleep(forTimeInterval: 20) }
 
   private func answer(_ status: String) {
     try? connection.write(contentsOf: Data("HTTP/1.0 \(status)\r\nContent-Length: 3\r\n\r\nok\n".utf8))
