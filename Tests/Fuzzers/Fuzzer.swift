@@ -73,14 +73,13 @@ private let subjects: [String: @Sendable ([UInt8]) -> Void] = [
     }
   },
   "remote": { bytes in
-    // A conversation as it is, or one that the bytes choose.
-    let isWritten = bytes.first == UInt8(ascii: "{")
+    let lines = bytes.split(separator: 0x0A).map(Array.init)
+    lines.forEach(Conversing.command)
+    _ = Conversing.run(of: lines)
+  },
+  "conversation": { bytes in
     var (noise, recording) = (Noise(Array(bytes[..<(bytes.count / 2)])), Noise(Array(bytes[(bytes.count / 2)...])))
-    let lines =
-      isWritten
-      ? bytes.split(separator: 0x0A).map(Array.init)
-      : Conversing.conversation(&noise, of: Playing.events(of: recording.recording(upTo: 60)))
-    if isWritten { lines.forEach(Conversing.command) }
+    let lines = Conversing.conversation(&noise, of: Playing.events(of: recording.recording(upTo: 60)))
     Playing.draw(Conversing.run(of: lines), choice: Int(bytes.last ?? 0))
   },
   "store": { bytes in
