@@ -114,8 +114,13 @@ import Testing
     world.performOnTerminal("attach")
     feed.post(.jobState(JobID(0), .cancelled(by: .person), attempt: 0, pid: nil))
     feed.post(.runFinished(RunSummary(of: feed.run)))
+    let view = try #require(world.view)
+    #expect(await soon { view.feed.snapshot.summary != nil })
+    // Open until it is left, and until then the run can be looked at.
+    #expect(!view.isClosed && world.statuses.isEmpty)
+    view.whenDone?(.complete)
     #expect(await world.ends(with: 3))
-    #expect(world.view?.isClosed == true)
+    #expect(view.isClosed)
     server.finish()
   }
 }

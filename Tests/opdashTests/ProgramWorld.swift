@@ -57,9 +57,9 @@ final class ProgramWorld {
         return StartableRun(feed: self.feed, start: { self.isStarted = true })
       },
       record: { _, _ in nil },
-      makeView: { _, options, _ in
+      makeView: { feed, options, _ in
         self.viewOptions = options
-        let view = FakeView()
+        let view = FakeView(feed)
         self.view = view
         return view
       },
@@ -120,8 +120,12 @@ final class ProgramWorld {
 final class FakeView: LiveView {
   nonisolated let prompt = PromptFlag()
   func closePrompt() {}
+  /// What it shows.
+  let feed: any JobFeed
   var whenDone: (@MainActor (Departure) -> Void)?
   var isClosed = false
+
+  init(_ feed: any JobFeed) { self.feed = feed }
 
   func run(whenDone: @escaping @MainActor (Departure) -> Void) throws { self.whenDone = whenDone }
   func suspend() {}
