@@ -162,11 +162,13 @@ package final class RunSession {
 
   /// Handles a signal, from any thread; waits for neither the main queue nor an output.
   package nonisolated func receiveSignal(_ cause: StopSequence.Cause) {
-    let actions = react(to: cause)
-    onMain(self) { $0.perform(actions, cause) }
+    react(to: cause) { actions in onMain(self) { $0.perform(actions, cause) } }
   }
 
-  nonisolated private func react(to cause: StopSequence.Cause) -> [StopSequence.Action] {
+  @discardableResult
+  nonisolated private func react(
+    to cause: StopSequence.Cause, _ begin: ([StopSequence.Action]) -> Void = { _ in }
+  ) -> [StopSequence.Action] {
     if cause == .interrupt, stop.signal == nil, prompt?.take() == true {
       onMain(self) { $0.view?.closePrompt() }
       return []
@@ -180,7 +182,7 @@ package final class RunSession {
         return []
       }
     }
-    return stop.receive(cause)
+    return stop.receive(cause, begin)
   }
 
   private func perform(_ actions: [StopSequence.Action], _ cause: StopSequence.Cause) {

@@ -81,7 +81,12 @@ final class StopController: Sendable {
   }
 
   /// Sends the commands of a signal; returns the other actions, which are the session's.
-  func receive(_ cause: StopSequence.Cause) -> [StopSequence.Action] {
+  ///
+  /// `begin` gets all of them first: a run that the commands end may leave no time afterwards.
+  @discardableResult
+  func receive(
+    _ cause: StopSequence.Cause, _ begin: ([StopSequence.Action]) -> Void = { _ in }
+  ) -> [StopSequence.Action] {
     let next = state.withLock { state -> [StopSequence.Action]? in
       guard state.session != nil else {
         state.early.append(cause)
@@ -97,6 +102,7 @@ final class StopController: Sendable {
       giveUpBeginning(cause)
       return []
     }
+    begin(actions)
     for action in actions {
       switch action {
       case .send(let command): feed.send(command)

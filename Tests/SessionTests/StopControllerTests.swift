@@ -70,6 +70,17 @@ struct StopControllerTests {
 
   private var statuses: [Int32] { abandoned.withLock { $0 } }
 
+  @Test func theActionsAreKnownBeforeTheRunGetsTheCommands() {
+    begin()
+    var earlier: [JobCommand]?
+    let actions = controller.receive(.terminate) { actions in
+      earlier = feed.commands
+      #expect(actions.count == 2)
+    }
+    #expect(earlier == [] && feed.commands == [.stop(.terminate, by: .signal)])
+    #expect(actions.count == 2)
+  }
+
   @Test func theCommandsAreSentByTheCallerItself() {
     begin()
     receive(.interrupt)
