@@ -189,5 +189,6 @@ if Context.environment["OPDASH_FUZZER"] != nil {
       dependencies: [
         "Basics", "Checksums", "Dashboard", "JobFiles", "JobModel", "NcursesTerminal", "Operations", "Processes",
         "Remote", "Reports", "RunStore", "Screen", "Slurm", "Transfers",
-      ], path: "Tests/Fuzzers", exclude: ["run"], swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
+      ], path: "Tests/Fuzzers", exclude: ["run", "connection.ndjson"],
+      swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
 }

@@ -51,6 +51,8 @@ enum Conversing {
         Result { () throws(JSONFault) in try JSONScanner.fields(of: line) }
       }.get()
       let type = try fields.text("type")
+      if type == "greeting" { return _ = try Greeting(fields, pid: 1) }
+      if type == "answer" { return _ = try (fields.count("n"), fields.text(ifAny: "reason")) }
       if type == "clock" {
         _ = try fields.duration("began")
         return snapshot = RunStateReader()
