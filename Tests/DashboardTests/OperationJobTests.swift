@@ -51,6 +51,18 @@ import Testing
     #expect(press("X", executing).effects.isEmpty)
   }
 
+  @Test(arguments: [Size(width: 120, height: 40), Size(width: 80, height: 24), Size(width: 40, height: 12)])
+  func theStackOfAnExecutingOperationIsAskedForAndItsLogShown(_ size: Size) {
+    var executing = model(.executing)
+    executing.size = size
+    executing.log.extent = .off
+    #expect(Update.apply(.input(.key(.character("b"))), to: &executing, now: .zero) == [.send(.showStack([JobID(0)]))])
+    #expect(executing.showsLog && executing.log.follows)
+    let ended = model(.succeeded(upToDate: false))
+    #expect(!offers("b", ended))
+    #expect(press("b", ended).answer == "this operation is not running")
+  }
+
   @Test func aQueueWithoutALimitGetsOneBelowItsExecutingJobs() {
     var builder = RunBuilder(
       (0..<3).map { Job(name: "\($0)", work: .operation(OperationWork(className: "P", visibility: .whole))) },

@@ -79,6 +79,8 @@ extension Command {
         affected: { jobs, model in jobs.filter { isActive($0, model, able: .showStack) } }
       ) { jobs, model, _ in
         if !model.showsLog, model.page == .list { model.log.extent = .half }
+        // A small window has room for one of the two.
+        if !model.showsLog, model.page == .list { (model.log.extent, model.focus) = (.full, .log) }
         model.showLog(of: .job)
         model.log.follow()
         return [.send(.showStack(jobs))]
