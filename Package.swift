@@ -81,8 +81,7 @@ let package = Package(
       "OperationDashboard",
       [
         "Basics", "CProcess", "JobEngine", "JobModel", "NcursesTerminal", "Operations", "Processes", "Remote",
-        "Reports",
-        "Session", "Transfers",
+        "Reports", "Session", "Transfers",
       ]),
 
     module("DemoServer", ["CMicrohttpd", "Checksums", "Operations"]),

@@ -103,16 +103,20 @@ package struct Greeting: Sendable, Equatable {
       bytes.append(field: "run", run)
       bytes.append(field: "name", name)
       bytes.append(field: "at", startedAt?.timeIntervalSince1970)
-      bytes.append(field: "jobs", jobs)
-      bytes.append(field: "done", done)
-      bytes.append(field: "failed", failed)
-      bytes.append(field: "executing", executing)
-      bytes.append(field: "asking", asking)
-      bytes.append(field: "over", isOver)
-      bytes.append(field: "queue", isQueue)
+      appendState(to: &bytes)
       bytes.append(field: "state", stateFolder)
       bytes.append(field: "place", place)
     }
+  }
+
+  private func appendState(to bytes: inout [UInt8]) {
+    bytes.append(field: "jobs", jobs)
+    bytes.append(field: "done", done)
+    bytes.append(field: "failed", failed)
+    bytes.append(field: "executing", executing)
+    bytes.append(field: "asking", asking)
+    bytes.append(field: "over", isOver)
+    bytes.append(field: "queue", isQueue)
   }
 
   /// Programs as one JSON document, as `opdash history` prints runs.
@@ -124,13 +128,7 @@ package struct Greeting: Sendable, Equatable {
       bytes.append(field: "run", greeting.isQueue ? nil : greeting.run)
       bytes.append(field: "name", greeting.name)
       bytes.append(field: "at", greeting.startedAt?.eventText)
-      bytes.append(field: "jobs", greeting.jobs)
-      bytes.append(field: "done", greeting.done)
-      bytes.append(field: "failed", greeting.failed)
-      bytes.append(field: "executing", greeting.executing)
-      bytes.append(field: "asking", greeting.asking)
-      bytes.append(field: "over", greeting.isOver)
-      bytes.append(field: "queue", greeting.isQueue)
+      greeting.appendState(to: &bytes)
       bytes.append(field: "place", greeting.place)
       bytes.append("}")
     }

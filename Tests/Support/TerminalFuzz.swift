@@ -106,8 +106,6 @@ package final class TerminalFuzz {
     package var repaints = 0
     /// How often the program was started: it ends when the keys happen to quit it.
     package var starts = 0
-    /// How often a key left the run, which went on.
-    package var detached = 0
     package var bytes = 0
     package var faults: [String] = []
   }
@@ -361,7 +359,6 @@ package final class TerminalFuzz {
   private func checkEnd() throws {
     pump()
     if let left = String(decoding: newest, as: UTF8.self).firstMatch(of: /opdash attach (\S+) shows it again/) {
-      outcome.detached += 1
       try stop(String(left.output.1))
     }
     guard case .exited(let status) = pty.ending, [0, 1, 3].contains(status) else {

@@ -124,8 +124,8 @@ struct Command: Sendable {
     zoom, fold, zoomIn, zoomOut, zoomAll, filter, next, previous, help, quit, treeOrList, timeline, log, nextPane, tag,
     untag, kill, wrap, list, critical, events, tree, palette, watch, drain, moreSlots, fewerSlots, morePool, fewerPool,
     raise, lower, showStack, tagAll, tagDependents, up, down, pageUp, pageDown, halfUp, halfDown, first, last, left,
-    right, sortNext,
-    sortPrevious, invert, copyAll, times, freeze, hold, nextFailure, scrubBack, scrubForward, mouse, detach, redraw,
+    right, sortNext, sortPrevious, invert, copyAll, times, freeze, hold, nextFailure, scrubBack, scrubForward, mouse,
+    detach, redraw,
   ]
 
   /// All commands in the order of the help page: the lines of each section, where commands that belong together share one.

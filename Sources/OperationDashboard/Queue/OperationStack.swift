@@ -1,3 +1,4 @@
+import Basics
 import CProcess
 import Foundation
 
@@ -16,7 +17,26 @@ enum OperationStack {
   }
 
   /// There is one copy of the process at a time.
-  private static let turn = NSLock()
+  private static let turn = Lock(())
+
+  /// The threads and their calls in words, or why there are none.
+  static func lines(of operation: Operation) -> [String] {
+    do {
+      let threads = try read(of: operation)
+      guard !threads.isEmpty else {
+        return ["no thread stands in it: its start() has returned, and it waits for an event"]
+      }
+      return threads.flatMap { ["thread \($0.id) stands in, innermost call first:"] + $0.calls.map { "  \($0)" } }
+    } catch {
+      let reason =
+        switch error.code {
+        case .EOPNOTSUPP: "that needs x86-64, and a build without a sanitizer"
+        case .EPERM, .EACCES: "a debugger is attached, or the system does not allow ptrace"
+        default: String(cString: strerror(error.code.rawValue))
+        }
+      return ["where it stands can't be read: \(reason)"]
+    }
+  }
 
   /// Reads the threads of this process that stand in the operation; none if its `start()` has returned.
   ///
@@ -54,13 +74,13 @@ enum OperationStack {
   private static let (limit, patience) = (16, Int32(10_000))
 
   private static func stacks(holding operation: Operation) throws(POSIXError) -> [Stack] {
-    turn.lock()
-    defer { turn.unlock() }
     let found = UnsafeMutableBufferPointer<cprocess_stack>.allocate(capacity: limit)
     defer { found.deallocate() }
     let object = Unmanaged.passUnretained(operation).toOpaque()
-    let count = cprocess_find_stacks(object, found.baseAddress, Int32(limit), patience)
-    guard count >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EPERM) }
+    let (count, failure) = turn.withLock { _ in
+      (cprocess_find_stacks(object, found.baseAddress, Int32(limit), patience), errno)
+    }
+    guard count >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EPERM) }
     return found.prefix(Int(count)).map { stack in
       Stack(
         thread: stack.thread,
@@ -88,12 +108,16 @@ enum OperationStack {
       String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
+    private static let limit = 200
+
     private static func demangled(_ name: String) -> String {
       guard let text = swift_demangle(name, name.utf8.count, nil, nil, 0) else { return name }
       defer { free(text) }
       // `… specialization <…> of` the function; a private one as `(name in _0123CDEF)`.
       let function = String(cString: text).components(separatedBy: "> of ").last ?? name
-      return function.replacing(#/\((\w+) in _[0-9A-F]+\)/#) { "\($0.output.1)" }.replacing(" -> ()", with: "")
+      let short = function.replacing(#/\((\w+) in _[0-9A-F]+\)/#) { "\($0.output.1)" }.replacing(" -> ()", with: "")
+      // Generic functions may have names of many kilobytes.
+      return short.count > limit ? "\(short.prefix(limit))…" : short
     }
   }
 }

@@ -102,23 +102,12 @@ extension QueueFeed {
     guard member.queued.isExecuting else { return }
     let operation = member.operation
     DispatchQueue.global(qos: .userInitiated).async { [self] in
-      let lines = Self.stackLines(of: operation)
+      let lines = OperationStack.lines(of: operation)
       stream.queue.async { [self] in
         guard !stream.isOver, !isClosed else { return }
+        if isStarted { stream.dateByClock() }
         for line in lines { state(.jobLog(member.id, attempt: member.number, LogLine(.note, line))) }
       }
-    }
-  }
-
-  private static func stackLines(of operation: Operation) -> [String] {
-    do {
-      let threads = try OperationStack.read(of: operation)
-      guard !threads.isEmpty else {
-        return ["no thread stands in it: its start() has returned, and it waits for an event"]
-      }
-      return threads.flatMap { ["thread \($0.id) stands in, innermost call first:"] + $0.calls.map { "  \($0)" } }
-    } catch {
-      return ["where it stands can't be read: \(String(cString: strerror(error.code.rawValue)))"]
     }
   }
 
