@@ -52,4 +52,18 @@ struct SoakFindingTests {
     }
     #expect(isInTheMiddle)
   }
+
+  /// A child that is being started is a copy of the program until it executes its own.
+  @Test func aChildThatIsBeingStartedIsNotTakenForTheProgram() throws {
+    let jobs = (1...150).map { "  job\($0): { run: [\"true\"] }\n" }.joined()
+    try place.write("slots: 4\njobs:\n\(jobs)", to: "many.yml")
+    let run = try place.start("run", "many.yml", "--ui", "quiet")
+    var wrong: Set<pid_t> = []
+    while run.checkEnding() == nil {
+      let program = ProcessTable.program(of: run.child.pid)
+      if program != run.child.pid { wrong.insert(program) }
+    }
+    #expect(wrong.isEmpty)
+    #expect(run.ending() == .exited(0))
+  }
 }

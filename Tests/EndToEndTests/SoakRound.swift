@@ -47,9 +47,12 @@ final class SoakRound {
   private var modes: [UInt32] = []
   private var lookedAt = Date()
   private var isReading = true
-  private var isStopped = false
+  /// What was stopped: at its beginning a program has no process in front of it yet.
+  private var stopped: pid_t?
   /// Whether opdash was seen; a shell starts it later.
   private var hasStarted = false
+  /// Whether a wait has come to nothing: the round is not continued, so that its fault is reported before the gate gives up.
+  private var isStuck = false
   private(set) var output: [UInt8] = []
 
   init(_ plan: SoakPlan, mark: String, program: String, server: SoakServer) throws {
@@ -72,16 +75,18 @@ final class SoakRound {
   deinit { processes.free() }
 
   func run() {
-    for (delay, fault) in plan.faults where ending == nil {
+    for (delay, fault) in plan.faults where ending == nil && !isStuck {
       hold(Double(delay) / 1000)
       if ending == nil { commit(fault) }
     }
     end()
     checkProcesses()
     drain()
-    checkTerminal()
-    checkStatus()
-    faults += SoakFiles(self, server: server).faults
+    if !isStuck {
+      checkTerminal()
+      checkStatus()
+      faults += SoakFiles(self, server: server).faults
+    }
     if !faults.isEmpty { complain("\(ending.map { "\($0)" } ?? "no end") after \(figures), \(deeds)") }
   }
 
@@ -139,6 +144,13 @@ final class SoakRound {
     return false
   }
 
+  /// Waits for what opdash or its shell owes; what does not come is a fault, after which nothing else is waited for.
+  private func expect(_ fault: String, within bound: Double = Patience.seconds, _ condition: () -> Bool) {
+    guard !isStuck, !wait(within: bound, for: condition) else { return }
+    isStuck = true
+    complain("\(fault): \(processes.living())\n\(program.map(ProcessTable.report) ?? "opdash is not there")")
+  }
+
   private func waitForLives(for condition: () -> Bool) -> Bool {
     for _ in 0..<Self.lives {
       look()
@@ -158,7 +170,7 @@ final class SoakRound {
     case .stopProgram:
       guard !plan.hasShell, let program else { return }
       kill(program, SIGSTOP)
-      isStopped = true
+      stopped = program
     case .killGuardian: killGuardian()
     case .signalJob(let signal, let isGroup):
       guard let member = jobProcesses().randomElement() else { return }
@@ -222,8 +234,9 @@ final class SoakRound {
   }
 
   private func goOn() {
-    if isStopped, let program { kill(program, SIGCONT) }
-    isStopped = false
+    guard let stopped else { return }
+    for process in Set([stopped, program ?? stopped]) where ending == nil { kill(process, SIGCONT) }
+    self.stopped = nil
   }
 
   private func ask(_ signal: Int32) {
@@ -232,7 +245,8 @@ final class SoakRound {
     if signal == SIGINT { deeds.interrupts += 1 }
     kill(program, signal)
     // Two that come at once are one to the kernel.
-    if !isStopped { _ = wait { ending != nil || !ProcessTable.hasPending(program, signal) } }
+    if stopped != nil { return }
+    expect("signal \(signal) was not taken") { ending != nil || !ProcessTable.hasPending(program, signal) }
   }
 
   /// Notes a signal that opdash answers in order, once it can.
@@ -279,14 +293,15 @@ final class SoakRound {
   private func prepareEnd(_ signal: Int32) {
     if Self.reported.contains(signal), let program, !processes.answers(program, SIGTERM) {
       goOn()
-      _ = wait { ending != nil || processes.answers(program, SIGTERM) }
+      expect("opdash has no handlers") {
+        ending != nil || processes.answers(program, SIGTERM) || !ProcessTable.isAlive(program)
+      }
     }
     guard deeds.killedGuardians > 0 else { return }
     goOn()
-    let isThere = wait {
+    expect("the guardian was not replaced") {
       ending != nil || processes.living().contains { $0.name == "job-guardian" }
     }
-    if !isThere { complain("the guardian was not replaced") }
   }
 
   private func killGuardian() {
@@ -294,7 +309,7 @@ final class SoakRound {
     deeds.killedGuardians += guardians.count
     for guardian in guardians { kill(guardian.pid, SIGKILL) }
     // One that is about to end is not to be taken for the next one.
-    _ = wait { !guardians.contains { ProcessTable.isAlive($0.pid) } }
+    expect("a killed guardian lives") { !guardians.contains { ProcessTable.isAlive($0.pid) } }
   }
 
   // MARK: The end
@@ -302,33 +317,32 @@ final class SoakRound {
   private func end() {
     let began = Date()
     // A shell may not have started it yet. Where opdash has ended already, the shell may wait for a reader.
-    if !wait(for: { ending != nil || program != nil || hasStarted }) { complain("the shell did not start opdash") }
+    expect("the shell did not start opdash") { ending != nil || program != nil || hasStarted }
     goOn()
     figures.processes = jobProcesses().count
     if !plan.endsUnread { isReading = true }
     // Typed by mistake, ^S is answered by ^Q.
     if isReading { pty?.send([0x11]) }
-    for fault in plan.ending where !isOver {
+    for fault in plan.ending where !isOver && !isStuck {
       // After ^Z the shell has the terminal, until it continues opdash.
-      if case .control = fault, !deeds.hasHungUp, !wait(for: { program == nil || isForeground }) {
-        complain("the shell did not continue opdash: \(processes.living())")
+      if case .control = fault, !deeds.hasHungUp {
+        expect("the shell did not continue opdash") { program == nil || isForeground }
       }
       commit(fault)
       hold(0.02)
     }
     // Where keys have opened a prompt, the first ^C only closed it; and two that come at once are one to the kernel.
     let hasMany = plan.ending.contains { if case .control(_, let times) = $0 { times > 1 } else { false } }
-    if deeds.hasKeys || hasMany, !wait(within: plan.grace + 1, for: { isOver }) {
+    if deeds.hasKeys || hasMany, !isStuck, !wait(within: plan.grace + 1, for: { isOver }) {
       for fault in plan.ending where !isOver { commit(fault) }
     }
-    let hasEnded = wait(within: plan.grace + Patience.seconds) {
+    expect("opdash did not end", within: plan.grace + Patience.seconds) {
       // The shell writes its own message to the full terminal.
       if plan.hasShell, program == nil { isReading = true }
       return isOver
     }
     figures.end = Date().timeIntervalSince(began)
-    guard !hasEnded else { return }
-    complain("opdash did not end: \(processes.living())")
+    guard isStuck else { return }
     for member in processes.living() { kill(member.pid, SIGKILL) }
     _ = wait { isOver }
   }

@@ -67,11 +67,27 @@ package enum ProcessTable {
     }
   }
 
+  /// The signals of a process, and what each of its threads waits for.
+  package static func report(of pid: pid_t) -> String {
+    let status = text("/proc/\(pid)/status")?.split(separator: "\n").filter {
+      $0.hasPrefix("State") || $0.hasPrefix("Sh") || $0.hasPrefix("Sig")
+    }
+    let tasks = "/proc/\(pid)/task"
+    let threads = ((try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []).map { number in
+      ["comm", "wchan", "syscall", "stack"].map { name in
+        (text("\(tasks)/\(number)/\(name)") ?? "").replacing("\n", with: " ")
+      }.joined(separator: ": ")
+    }
+    return ([(status ?? []).joined(separator: ", ")] + threads).joined(separator: "\n")
+  }
+
   /// Whether a signal waits to be handled by a process.
-  package static func hasPending(_ pid: pid_t, _ signal: Int32) -> Bool {
-    let line = text("/proc/\(pid)/status")?.split(separator: "\n").first { $0.hasPrefix("ShdPnd:") }
-    let mask = line?.split(whereSeparator: \.isWhitespace).last.flatMap { UInt64($0, radix: 16) } ?? 0
-    return mask & (1 << UInt64(signal - 1)) != 0
+  package static func hasPending(_ pid: pid_t, _ signal: Int32) -> Bool { has(signal, in: "ShdPnd:", of: pid) }
+
+  private static func has(_ signal: Int32, in mask: String, of pid: pid_t) -> Bool {
+    let line = text("/proc/\(pid)/status")?.split(separator: "\n").first { $0.hasPrefix(mask) }
+    let signals = line?.split(whereSeparator: \.isWhitespace).last.flatMap { UInt64($0, radix: 16) } ?? 0
+    return signals & (1 << UInt64(signal - 1)) != 0
   }
 
   /// The guardians among the processes that were started with this variable in their environment.
@@ -90,13 +106,15 @@ package enum ProcessTable {
   }
 
   /// The process that executes a command of opdash: on a terminal it is the child of the one that the shell waits for.
-  package static func program(of pid: pid_t) -> pid_t {
-    func executable(_ pid: pid_t) -> String? {
-      try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")
-    }
-    let path = executable(pid)
-    let behind = children(of: pid).first { getpgid($0) == getpgid(pid) && executable($0) == path }
-    return path == nil ? pid : behind ?? pid
+  package static func program(of pid: pid_t) -> pid_t { isInFront(pid) ? children(of: pid).first ?? pid : pid }
+
+  /// Whether a process takes the signals for the one behind it.
+  ///
+  /// A program has children too, which are copies of it until they execute another one. Only the process in front waits for
+  /// signals, or blocks SIGTERM and not SIGWINCH while it handles one.
+  private static func isInFront(_ pid: pid_t) -> Bool {
+    func isWaiting() -> Bool { text("/proc/\(pid)/wchan")?.contains("sigtimedwait") == true }
+    return isWaiting() || has(SIGTERM, in: "SigBlk:", of: pid) && !has(SIGWINCH, in: "SigBlk:", of: pid) || isWaiting()
   }
 
   /// The most memory that it has had, in bytes.

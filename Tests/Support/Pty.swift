@@ -74,17 +74,8 @@ package final class Pty {
 
   /// What is left on the screen, and what each thread of a program that has not ended waits for.
   package var report: String {
-    var lines = ["\(String(describing: checkEnding()))", String(text.suffix(300)).debugDescription]
-    let tasks = "/proc/\(program)/task"
-    let numbers = ending == nil ? try? FileManager.default.contentsOfDirectory(atPath: tasks) : nil
-    for number in numbers ?? [] {
-      let files = ["comm", "wchan", "syscall", "stack"].map { name in
-        let bytes = FileManager.default.contents(atPath: "\(tasks)/\(number)/\(name)") ?? Data()
-        return String(decoding: bytes, as: UTF8.self).replacing("\n", with: " ")
-      }
-      lines.append(files.joined(separator: ": "))
-    }
-    return lines.joined(separator: "\n")
+    let lines = ["\(String(describing: checkEnding()))", String(text.suffix(300)).debugDescription]
+    return (lines + (ending == nil ? [ProcessTable.report(of: program)] : [])).joined(separator: "\n")
   }
 
   /// The process that executes the command, which is `child` or behind it.
