@@ -3,6 +3,7 @@
 #include "launching.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -24,6 +25,8 @@ void cprocess_raise_descriptor_limit(void) {
   limit.rlim_cur = limit.rlim_max;
   limit_was_raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
+
+bool cprocess_return_blocks(int size) { return mallopt(M_MMAP_THRESHOLD, size) == 1; }
 
 static bool drops_child_signals = false;
 

@@ -9,6 +9,8 @@ for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
   _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
 }
 
+ResourceLimits.returnLargeBlocks()
+
 // Before another file gets the number of a descriptor that make has passed on.
 var environment = Environment.current()
 let detachment = Detachment(&environment)

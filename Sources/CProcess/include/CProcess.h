@@ -70,6 +70,9 @@ void cprocess_drop_child_signals(void);
 /// From now on orphaned descendants become children of this process. Returns whether the system allows it.
 bool cprocess_adopt_orphans(void);
 
+/// From now on the C library returns freed blocks of this size and more to the system. Returns whether it does.
+bool cprocess_return_blocks(int size);
+
 // Signals
 
 /// Sends a signal to the process with this number if it is in this session: the number may have been reused.

@@ -45,6 +45,12 @@ package enum ResourceLimits {
     return threads.count
   }
 
+  /// From now on freed blocks of a megabyte and more are the system's again, to be called before the first is allocated.
+  ///
+  /// By itself the C library keeps them once one was freed, in up to eight arenas for each processor: twenty jobs that write all
+  /// the time took 840 MB on a busy machine, and with this 185 MB.
+  package static func returnLargeBlocks() { _ = cprocess_return_blocks(1 << 20) }
+
   /// Whether the memory of this process, which holds the threads' stacks, is limited.
   package static var limitsMemory: Bool {
     var limit = rlimit()
