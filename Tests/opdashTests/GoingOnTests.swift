@@ -47,7 +47,7 @@ import Testing
     let feed = FakeFeed()
     feed.begin(3, run: "20260102-0304")
     let server = try serve(feed)
-    for word in ["20260102-0304", "2026", "\(getpid())", "last"] {
+    for word in ["20260102-0304", "2026", "\(getpid())", "test", "last"] {
       world.perform("slots \(word) 7")
       #expect(await soon { feed.commands.last == .setSlots(7) })
     }

@@ -27,7 +27,7 @@ struct GoingOn {
     context.print(Self.table(programs.map(\.greeting), now: Date()).map(MessageText.of))
   }
 
-  /// The one with this name, the beginning of one, or this process; the only one where the word is nil.
+  /// The one that the word names, as a column of the list or as the beginning of a run's; the only one where it is nil.
   func choose(_ word: String?) throws -> RemoteProgram {
     let (programs, problems) = found
     for problem in problems { context.note("\(problem)") }
@@ -35,9 +35,8 @@ struct GoingOn {
       if let only = programs.first, programs.count == 1 { return only }
       throw UsageError(programs.isEmpty ? Self.nothing : Self.several(programs))
     }
-    let named = programs.filter {
-      "\($0.greeting.pid)" == word || $0.greeting.run == word || ($0.greeting.isQueue && $0.greeting.name == word)
-    }
+    let numbered = programs.filter { "\($0.greeting.pid)" == word || $0.greeting.run == word }
+    let named = numbered.isEmpty ? programs.filter { $0.greeting.name == word } : numbered
     if let only = named.first, named.count == 1 { return only }
     if named.count > 1 { throw UsageError("'\(word)' is the name of \(Self.several(named))") }
     if word == "last", let last = programs.last { return last }

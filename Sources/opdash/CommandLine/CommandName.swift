@@ -83,8 +83,7 @@ enum CommandName: String, CaseIterable {
     input.
     """
   private static let live = """
-    RUN is the name of a run that is going on, the beginning of one, last, or the number of its process; opdash ps \
-    lists them.
+    RUN is a run that is going on, as opdash ps names it: its RUN or the beginning of that, PID or NAME; or last.
     """
   private static let naming = "RUN is a run's name, the beginning of one, or last; opdash history lists them."
 
@@ -242,7 +241,7 @@ enum CommandName: String, CaseIterable {
         """
         Shows a run that is going on in the dashboard, with all views, logs and keys, also those that act; several
         programs may show one run. q, Ctrl-C and the end of the terminal leave the run as it is. Without RUN or PID it
-        is the only one that is going on; the beginning of a run's name is enough.
+        is the only one that is going on. \(Self.live)
 
         The exit status is the run's if it has ended, else 0. ssh -t HOST opdash attach shows a run of another machine.
         """,
