@@ -14,7 +14,11 @@ struct WatchedInputsTests {
 
   private func path(_ name: String) -> String { folder.file(name).standardizedFileURL.path(percentEncoded: false) }
 
-  private func write(_ name: String, _ text: String) throws { try Data(text.utf8).write(to: folder.file(name)) }
+  /// Writes the file at once: one that is emptied first changes twice, on a busy machine with more time between than a watch
+  /// waits for.
+  private func write(_ name: String, _ text: String) throws {
+    try Data(text.utf8).write(to: folder.file(name), options: .atomic)
+  }
 
   private func text(_ name: String) -> String {
     (try? String(contentsOf: folder.file(name), encoding: .utf8)) ?? ""

@@ -184,7 +184,8 @@ private let probe = Built.product("terminal-probe")
       try session.type("clear; fg\n")
       #expect(try session.waitUntil { $0.contains("probe ready") && $0.contains(#"character("a")"#) }, "round \(round)")
       #expect(try session.value("alternate_on") == "1")
-      #expect(try session.value("mouse_any_flag") == "1")
+      // Switched on after the screen is drawn.
+      #expect(try eventually { try session.value("mouse_any_flag") == "1" })
     }
     #expect(try session.waitUntil { $0.contains("resized(Size(width: 90, height: 20))") })
     try session.press("F7")

@@ -27,7 +27,7 @@ package final class RunRecorder: @unchecked Sendable {
     /// recorded.
     package var startPatience = Duration.seconds(2)
     /// The same once the program is to end.
-    package var endPatience = Duration.milliseconds(500)
+    package var endPatience = Duration.seconds(2)
     /// The bytes of events that may wait for the disk.
     package var waiting = 64_000_000
 
