@@ -239,8 +239,10 @@ package struct Run: Sendable, Equatable {
     }
   }
 
-  /// Trims the logs of the jobs that ended first when the logs of ended jobs take too much memory; log files have the rest.
+  /// Releases the memory of an ended job's log that holds no line, and trims the logs of the jobs that ended first when those of
+  /// ended jobs take too much; log files have the rest.
   private mutating func boundLogs(_ id: JobID) {
+    jobs[id.index].log.trim(to: .max)
     endedLogs.jobs.append(id)
     endedLogs.memory += jobs[id.index].log.memory
     while endedLogs.memory > EndedLogs.limit, let oldest = endedLogs.popFirst() {
@@ -255,7 +257,7 @@ package struct Run: Sendable, Equatable {
   /// The jobs that have ended with output, in the order of their ends, and the memory of their logs.
   struct EndedLogs: Equatable {
     /// Bytes, of text and entries.
-    static let limit = 64 << 20
+    static let limit = 32 << 20
     /// Lines.
     static let kept = 20
 
