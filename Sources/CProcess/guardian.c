@@ -297,6 +297,13 @@ int cprocess_guardian_replace(void) {
   return launch_guardian();
 }
 
+bool cprocess_guardian_release(void) {
+  siginfo_t info;
+  if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 || errno != ECHILD) return false;
+  if (table != NULL) atomic_store(&table->used, 0);
+  return true;
+}
+
 pid_t cprocess_guardian(void) { return table != NULL ? atomic_load(&table->guardian) : 0; }
 
 // The end by a signal

@@ -9,6 +9,7 @@ import Support
 //     ProcessProbe end SCRIPT        waits for its first output, then calls endAll() and exits
 //     ProcessProbe end-remote SCRIPT the same, of a program whose work is elsewhere: it is given time to end that
 //     ProcessProbe many COUNT        runs COUNT programs; prints open descriptors before and after, and zombies
+//     ProcessProbe over SCRIPT       runs it, calls endAll() and prints whether that has read /proc
 //     ProcessProbe chain ROUNDS      cancels chains of processes that fork and exit; prints in which rounds some are left
 
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -68,6 +69,12 @@ func descriptors() -> Int {
   }
 }
 
+/// How often this process has read.
+func reads() -> Int {
+  let line = ProcessTable.text("/proc/self/io")?.split(separator: "\n").first { $0.hasPrefix("syscr: ") }
+  return line.flatMap { Int($0.dropFirst(7)) } ?? 0
+}
+
 switch arguments.first {
 case "run":
   let jobs = arguments.dropFirst().map { run(ProcessLaunch(script: $0)) }
@@ -88,9 +95,15 @@ case "many":
   var info = siginfo_t()
   let hasChildren = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0
   print("before \(before) after \(descriptors()) children \(hasChildren)")
+case "over":
+  run(ProcessLaunch(script: arguments[1])).wait()
+  let before = reads()
+  let isOver = ProcessSupervisor.shared.endAll(within: .seconds(3600))
+  let count = reads() - before
+  print(isOver ? "all gone" : "some left", count < 8 ? "without a look" : "after a look")
 case "chain":
   print("left in", (0..<(Int(arguments[1]) ?? 0)).filter { !endsChain(round: $0) })
 default:
-  print("run, end, end-remote, many or chain?")
+  print("run, end, end-remote, many, over or chain?")
   exit(2)
 }

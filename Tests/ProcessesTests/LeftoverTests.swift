@@ -99,4 +99,17 @@ import Testing
     #expect(words[1] == words[3])
     #expect(words[5] == "false")
   }
+
+  @Test(arguments: [
+    ("exit 0", "all gone without a look"),
+    // Of a session of its own, without its environment.
+    ("env -i setsid sleep MARK >/dev/null 2>&1 & exit 0", "all gone"),
+  ])
+  func whereNothingIsLeftNobodyLooksForIt(_ script: String, _ said: String) {
+    let marker = ProcessTable.marker()
+    let shell = Shell(ProcessLaunch([Shell.probe, "over", script.replacing("MARK", with: marker)])).start()
+    #expect(shell.isOver())
+    #expect(shell.text().hasPrefix(said), "\(shell.text()) \(shell.text(.stderr))")
+    #expect(ProcessTable.processes(with: marker).isEmpty)
+  }
 }

@@ -150,6 +150,10 @@ int cprocess_guardian_start(const char *cookie, void (*at_end)(void));
 /// Starts another guardian after one was killed; returns like `cprocess_guardian_start`.
 int cprocess_guardian_replace(void);
 
+/// Whether this process, which adopts orphans and starts no more children, has none: then nothing of a job is left, and the
+/// guardian looks for nothing.
+bool cprocess_guardian_release(void);
+
 /// The guardian, 0 where there is none; a replaced one is a child of this process.
 pid_t cprocess_guardian(void);
 

@@ -64,6 +64,9 @@ public final class ProcessSupervisor: Sendable {
       let launching = registry.close()
       // Most commands start no process: their exit skips the scans.
       guard registry.hasLaunched else { return true }
+      // Whatever its jobs have left behind would be a child: mostly nothing, and then /proc is not read.
+      let isAlone = launching == 0 && processScan.adoptsOrphans.load(ordering: .relaxed) && cprocess_guardian_release()
+      if isAlone { return true }
       if wasLaunching {
         registry.signalAll(SIGTERM, remote: true)
         registry.signalAll(SIGCONT, remote: true)
