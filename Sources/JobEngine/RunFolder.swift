@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import JobModel
 
 /// The folder of one run under the state folder: `runs/<identifier>/logs`.
 ///
@@ -10,10 +11,9 @@ package struct RunFolder: Sendable {
 
   /// Creates the folder; throws an error with the folder and advice.
   package init(in state: String, at date: Date = Date(), process: Int32 = getpid()) throws(RunFolderError) {
-    let stamp = date.formatted(
-      .verbatim(
-        "\(year: .defaultDigits)\(month: .twoDigits)\(day: .twoDigits)-\(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased))\(minute: .twoDigits)\(second: .twoDigits)",
-        locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, calendar: Calendar(identifier: .gregorian)))
+    // Any other style, and a time zone's name, would load the tables of ICU, which takes milliseconds.
+    let digits = date.eventText.filter(\.isNumber)
+    let stamp = "\(digits.prefix(8))-\(digits.dropFirst(8).prefix(6))"
     var number = 0
     while true {
       let id = "\(stamp)-\(process)" + (number == 0 ? "" : ".\(number)")

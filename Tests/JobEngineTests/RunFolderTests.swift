@@ -15,6 +15,12 @@ struct RunFolderTests {
     #expect(FileManager.default.fileExists(atPath: second.path + "/logs"))
   }
 
+  @Test func aRunIsNamedByItsBeginningInUTC() throws {
+    defer { try? FileManager.default.removeItem(atPath: state) }
+    let folder = try RunFolder(in: state, at: Date(timeIntervalSince1970: 951_868_799.25), process: 42)
+    #expect(folder.id == "20000229-235959-42")
+  }
+
   @Test func aFolderThatCannotBeMadeSaysWhyAndWhatToDo() throws {
     defer { try? FileManager.default.removeItem(atPath: state) }
     try Data().write(to: URL(fileURLWithPath: state))
