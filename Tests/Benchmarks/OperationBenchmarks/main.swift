@@ -6,6 +6,7 @@ case "operations":
   measureStates(rounds)
   try measureLives(rounds)
 case "shapes": try measureShapes(rounds)
+case "tasks": try measureTasks(rounds)
 case "served": try measureServed(rounds)
 case "observe":
   measureStates(rounds)
@@ -13,6 +14,6 @@ case "observe":
   measureHandlers(rounds)
   measureDrains()
 default:
-  print("usage: operation-benchmarks operations|shapes|served|observe [ROUNDS]")
+  print("usage: operation-benchmarks operations|shapes|tasks|served|observe [ROUNDS]")
   exit(2)
 }
