@@ -539,6 +539,41 @@ struct QueueFeedTests {
     #expect(watch.path("block") == ["ready", "cancelled"])
   }
 
+  @Test func aForeignOneThatStartsBeforeItsCancellationIsNotSaidToBeCancelled() throws {
+    /// Whose cancellation waits until the test opens it.
+    final class Slow: AsyncOperation, @unchecked Sendable {
+      // Safe: constants.
+      let begun = DispatchSemaphore(value: 0)
+      let door = DispatchSemaphore(value: 0)
+
+      override func main() {}
+      override func didCancel() {
+        begun.signal()
+        door.wait()
+        finish()
+      }
+    }
+
+    let slow = Slow()
+    slow.name = "slow"
+    let block = BlockOperation {}
+    block.name = "block"
+    let watch = Watch { queue in
+      queue.isSuspended = true
+      queue.addOperations([slow, block], waitUntilFinished: false)
+    }
+    watch.feed.start()
+    #expect(watch.eventually { _ in watch.state("block") == .ready(for: .slot) })
+    watch.feed.send(.cancel([watch.id("slow"), watch.id("block")], by: .person))
+    slow.begun.wait()
+    watch.queue.isSuspended = false
+    #expect(eventually { block.isFinished })
+    slow.door.signal()
+    #expect(watch.completes())
+    #expect(watch.state("block") == .succeeded(upToDate: false))
+    #expect(watch.state("slow") == .cancelled(by: .person))
+  }
+
   @Test func aCancelReachesWhatExecutesAndWhatWaits() throws {
     let watch = Watch(width: 1)
     let (executing, waiting, after) = (Manual("executing"), Manual("waiting"), Manual("after"))

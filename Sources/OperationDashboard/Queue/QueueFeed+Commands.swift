@@ -49,9 +49,16 @@ extension QueueFeed {
     member.canceller = canceller
     if member.hasBegun { state(.cancelRequested(member.id, by: canceller, kill: false)) }
     let operation = member.queued
-    calling.async { operation.cancel() }
-    // The cancellation of a foreign operation gives no notification.
-    if member.visibility == .end, !member.hasBegun { tell(member, .cancelled(by: canceller)) }
+    calling.async { [self] in
+      operation.cancel()
+      // The cancellation of a foreign operation gives no notification; one that has started first tells its end.
+      guard member.visibility == .end, operation.isCancelled, !operation.isExecuting else { return }
+      stream.queue.async { [self] in
+        guard !member.isOver, !member.hasBegun, !stream.isOver, !isClosed else { return }
+        if isStarted { stream.dateByClock() }
+        tell(member, .cancelled(by: canceller))
+      }
+    }
   }
 
   /// Cancels the member, and kills its operation if it can be killed.
