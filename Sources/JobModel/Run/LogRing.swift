@@ -78,12 +78,15 @@ package struct LogRing: Sendable, Equatable {
     while count > capacity || (bytes > Self.byteCapacity && count > 1) { dropFirst() }
   }
 
-  /// Drops all but the newest `lines` and releases their memory.
-  package mutating func trim(to lines: Int) {
+  /// Drops all but the newest `lines`, which have at most `limit` bytes of text if they are several, and releases the memory of
+  /// the others.
+  package mutating func trim(to lines: Int, bytes limit: Int = .max) {
+    var kept = storage[head...].suffix(lines)
+    bytes = kept.reduce(0) { $0 + $1.line.text.utf8.count }
+    while bytes > limit, kept.count > 1 { bytes -= kept.removeFirst().line.text.utf8.count }
     // A copy of a slice has no room to spare; removing elements would keep the old buffer.
-    storage = Array(storage[head...].suffix(lines))
+    storage = Array(kept)
     head = 0
-    bytes = storage.reduce(0) { $0 + $1.line.text.utf8.count }
   }
 
   /// Removes the unfinished line of a stream.

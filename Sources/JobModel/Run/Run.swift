@@ -248,7 +248,9 @@ package struct Run: Sendable, Equatable {
     while endedLogs.memory > EndedLogs.limit, let oldest = endedLogs.popFirst() {
       let before = jobs[oldest.index].log.memory
       // A retried job is counted again when it ends.
-      if jobs[oldest.index].state.isTerminal { jobs[oldest.index].log.trim(to: EndedLogs.kept) }
+      if jobs[oldest.index].state.isTerminal {
+        jobs[oldest.index].log.trim(to: EndedLogs.kept, bytes: EndedLogs.keptBytes)
+      }
       let after = jobs[oldest.index].state.isTerminal ? jobs[oldest.index].log.memory : 0
       endedLogs.memory -= min(endedLogs.memory, before - after)
     }
@@ -260,6 +262,8 @@ package struct Run: Sendable, Equatable {
     static let limit = 32 << 20
     /// Lines.
     static let kept = 20
+    /// Of their text.
+    static let keptBytes = 8 << 10
 
     var jobs: [JobID] = []
     var first = 0
