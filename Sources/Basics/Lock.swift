@@ -33,7 +33,12 @@ import Foundation
   @inlinable package init(_ value: sending Value) {
     contents = .allocate(capacity: 1)
     contents.initialize(to: Contents(value: value))
-    pthread_mutex_init(&contents.pointee.mutex, nil)
+    // Tries for a moment before the thread sleeps: most are held for less time than it takes to wake one.
+    var attributes = pthread_mutexattr_t()
+    pthread_mutexattr_init(&attributes)
+    pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
+    pthread_mutex_init(&contents.pointee.mutex, &attributes)
+    pthread_mutexattr_destroy(&attributes)
   }
 
   @inlinable deinit {
