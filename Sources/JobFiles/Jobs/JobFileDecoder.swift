@@ -139,28 +139,37 @@ struct JobFileDecoder {
     guard let jobs, let entries = entries(of: jobs) else { return nil }
     var reader = reader
     var drafts: [JobDraft] = []
+    // Read for their faults only.
+    var others: [JobDraft] = []
     var places: [String: Place] = [:]
     drafts.reserveCapacity(entries.count)
     places.reserveCapacity(entries.count)
     for entry in entries {
       if faults.isCut { return nil }
       reportKnown(entry)
-      let found = reader.read(entry, isFinal: false)
       // Of two equal keys the first counts; the YAML reader has reported the second.
-      if places.updateValue(places[entry.key] ?? entry.place, forKey: entry.key) == nil { drafts += found }
+      if places[entry.key] == nil {
+        places[entry.key] = entry.place
+        reader.read(entry, isFinal: false, into: &drafts)
+      } else {
+        reader.read(entry, isFinal: false, into: &others)
+      }
     }
     var finals: Set<String> = []
     for entry in finally.flatMap({ self.entries(of: $0) }) ?? [] {
       if faults.isCut { return nil }
       reportKnown(entry)
-      let found = reader.read(entry, isFinal: true)
+      let isFirst = places[entry.key] == nil && finals.insert(entry.key).inserted
+      if isFirst {
+        reader.read(entry, isFinal: true, into: &drafts)
+      } else {
+        reader.read(entry, isFinal: true, into: &others)
+      }
       if let first = places[entry.key] {
         faults.add(
           entry.place,
           "\(Quoted.text(entry.key)) is a job of 'jobs' already, \(faults.words(first, from: entry.place)): give this one another name"
         )
-      } else if finals.insert(entry.key).inserted {
-        drafts += found
       }
     }
     return drafts

@@ -18,8 +18,8 @@ struct JobReader {
     matrices = MatrixReader(values: values)
   }
 
-  /// The job of an entry, or its instances if it has a matrix.
-  mutating func read(_ entry: YAMLEntry, isFinal: Bool) -> [JobDraft] {
+  /// Adds the job of an entry, or its instances if it has a matrix.
+  mutating func read(_ entry: YAMLEntry, isFinal: Bool, into drafts: inout [JobDraft]) {
     defer { (values.variables.matrix, values.variables.outputs) = (nil, nil) }
     func draft(_ instance: String?) -> JobDraft {
       values.variables.outputs = [:]
@@ -28,18 +28,18 @@ struct JobReader {
       return draft
     }
     guard case .map(let keys) = entry.value.content, let matrix = keys.first(where: { $0.key == "matrix" }) else {
-      return [draft(nil)]
+      return drafts.append(draft(nil))
     }
     var known = MatrixValues()
     guard let instances = matrices.read(matrix.value, of: entry, known: &known) else {
       values.variables.matrix = known
       var broken = draft(nil)
       broken.hasBrokenMatrix = true
-      return [broken]
+      return drafts.append(broken)
     }
-    return instances.map { instance in
+    for instance in instances {
       values.variables.matrix = instance.values
-      return draft(instance.name)
+      drafts.append(draft(instance.name))
     }
   }
 

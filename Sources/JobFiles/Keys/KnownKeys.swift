@@ -47,14 +47,22 @@ struct KnownKey<Record>: Sendable {
 
 /// The entries of a map by key.
 struct KnownEntries {
-  var place: Place
-  var known: [String: YAMLEntry] = [:]
+  let place: Place
+  /// One for each key; so few that a search of all takes less time than a hash.
+  private var known: [YAMLEntry] = []
   /// Whether a key is unknown, so that a missing one may be misspelt.
-  var hasUnknown = false
+  fileprivate(set) var hasUnknown = false
 
-  subscript(key: String) -> YAMLEntry? { known[key] }
+  fileprivate init(place: Place) { self.place = place }
 
-  var places: [String: Place] { known.mapValues(\.place) }
+  subscript(key: String) -> YAMLEntry? { known.first { $0.key == key } }
+
+  var places: [String: Place] { Dictionary(uniqueKeysWithValues: known.map { ($0.key, $0.place) }) }
+
+  /// The first of a key counts.
+  fileprivate mutating func add(_ entry: YAMLEntry) {
+    if self[entry.key] == nil { known.append(entry) }
+  }
 }
 
 /// The keys that a map may have.
@@ -70,6 +78,9 @@ struct KnownKeys<Record>: Sendable {
   /// The places of keys that belong elsewhere, as sentences.
   let elsewhere: @Sendable () -> [String: String]
 
+  /// The names of the keys in the order of the table.
+  let keys: [String]
+
   private let names: Set<String>
   /// The names of `table` in messages.
   private let paths: [String]
@@ -83,15 +94,13 @@ struct KnownKeys<Record>: Sendable {
     self.owner = owner
     self.table = table
     paths = table.map { (path ?? owner + ".") + $0.name }
-    names = Set(table.map(\.name))
+    keys = table.map(\.name)
+    names = Set(keys)
     self.example = example
     self.textKey = textKey
     self.others = others
     self.elsewhere = elsewhere
   }
-
-  /// The names of the keys in the order of the table.
-  var keys: [String] { table.map(\.name) }
 
   var form: MapForm { MapForm(owner: owner, keys: table.map { ($0.name, $0.takes, $0.text) }) }
 
@@ -104,8 +113,9 @@ struct KnownKeys<Record>: Sendable {
   }
 
   func read(_ entries: KnownEntries, into record: inout Record, _ values: ValueReader) {
-    for (key, path) in zip(table, paths) {
-      if let entry = entries[key.name] { key.read(entry, path, values, &record) }
+    // By index: a key that is not in the map need not be copied.
+    for index in table.indices {
+      if let entry = entries[keys[index]] { table[index].read(entry, paths[index], values, &record) }
     }
   }
 
@@ -132,16 +142,16 @@ struct KnownKeys<Record>: Sendable {
     for entry in entries {
       if faults.isCut { break }
       if names.contains(entry.key) {
-        // The first counts; the YAML reader has reported a second.
-        if result.known[entry.key] == nil { result.known[entry.key] = entry }
+        // The YAML reader has reported a second one of the same key.
+        result.add(entry)
       } else if !entry.key.hasPrefix("x-") {
         let other = others.advice(for: entry)
         let sentence = advice(entry) ?? other?.sentence ?? elsewhere()[entry.key]
         faults.add(
           entry.place, "unknown key \(Quoted.text(entry.key))\(sentence.map { ": \($0)" } ?? hint(for: entry))")
         // The value is read as the value of our key, so that its faults are reported at once.
-        if let key = other?.key, result.known[key] == nil, !entries.contains(where: { $0.key == key }) {
-          result.known[key] = YAMLEntry(key: key, place: entry.place, value: entry.value)
+        if let key = other?.key, result[key] == nil, !entries.contains(where: { $0.key == key }) {
+          result.add(YAMLEntry(key: key, place: entry.place, value: entry.value))
         } else {
           result.hasUnknown = true
         }
