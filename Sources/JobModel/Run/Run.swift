@@ -239,8 +239,8 @@ package struct Run: Sendable, Equatable {
     }
   }
 
-  /// Releases the memory of an ended job's log that holds no line, and trims the logs of the jobs that ended first when those of
-  /// ended jobs take too much; log files have the rest.
+  /// Releases the unused memory of an ended job's log, and trims the logs of the jobs that ended first when the logs of ended jobs
+  /// take too much; log files have the rest.
   private mutating func boundLogs(_ id: JobID) {
     jobs[id.index].log.trim(to: .max)
     endedLogs.jobs.append(id)
