@@ -286,16 +286,20 @@ final class SoakRound {
     kill(program, signal)
   }
 
+  /// Asked anew each time: at its beginning a program has no process in front of it yet.
+  private var answersOrIsGone: Bool {
+    guard ending == nil, let program else { return true }
+    return processes.answers(program, SIGTERM) || !ProcessTable.isAlive(program)
+  }
+
   /// Before `main` the crash reporter of the language's runtime answers these, with a question on a terminal.
   private static let reported = [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV]
 
   /// Without a guardian nothing is promised, and a program that is stopped starts none.
   private func prepareEnd(_ signal: Int32) {
-    if Self.reported.contains(signal), let program, !processes.answers(program, SIGTERM) {
+    if Self.reported.contains(signal), !answersOrIsGone {
       goOn()
-      expect("opdash has no handlers") {
-        ending != nil || processes.answers(program, SIGTERM) || !ProcessTable.isAlive(program)
-      }
+      expect("opdash has no handlers") { answersOrIsGone }
     }
     guard deeds.killedGuardians > 0 else { return }
     goOn()

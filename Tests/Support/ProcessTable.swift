@@ -106,7 +106,11 @@ package enum ProcessTable {
   }
 
   /// The process that executes a command of opdash: on a terminal it is the child of the one that the shell waits for.
-  package static func program(of pid: pid_t) -> pid_t { isInFront(pid) ? children(of: pid).first ?? pid : pid }
+  ///
+  /// Once the program has ended, it is the process in front, which ends next.
+  package static func program(of pid: pid_t) -> pid_t {
+    isInFront(pid) ? children(of: pid).first(where: isAlive) ?? pid : pid
+  }
 
   /// Whether a process takes the signals for the one behind it.
   ///
