@@ -136,6 +136,8 @@ private func eventually(_ feed: RemoteFeed, _ condition: (Run) -> Bool) -> Bool 
       return operation
     })
     let remote = try served.attach()
+    // One that is cancelled before its start is no attempt.
+    #expect(Support.eventually { made.withLock(\.self)[0].isExecuting })
     made.withLock(\.self)[0].cancel()
     #expect(eventually(remote) { $0.jobs.first?.state.isTerminal == true })
     remote.send(.retry([JobID(0)], withDependents: false))
