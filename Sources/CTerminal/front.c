@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 // The process in front of the program. The shell waits for it: when it ends, the shell gets the terminal back, even if the
@@ -15,6 +18,9 @@
 static pid_t front = 0;
 /// Its stream ends with the process in front.
 static int lifeline = -1;
+/// Whether the process in front stops because the program has stopped. Both see it: a SIGCONT that comes just before a SIGSTOP
+/// is lost, and the process in front would stay stopped while the program runs.
+static atomic_bool *is_stopping = NULL;
 
 /// Ends as the program has ended.
 static _Noreturn void end_as(int status) {
@@ -51,9 +57,12 @@ static _Noreturn void stand_in_front(pid_t program, const sigset_t *signals) {
     int number = sigwaitinfo(signals, &info);
     if (number == SIGCHLD) {
       int status;
-      if (waitpid(program, &status, WNOHANG | WUNTRACED) != program) continue;
-      if (!WIFSTOPPED(status)) end_as(status);
-      stop_as(WSTOPSIG(status));
+      // Before the question: of a program that has been continued by then the system says nothing.
+      atomic_store(is_stopping, true);
+      pid_t changed = waitpid(program, &status, WNOHANG | WUNTRACED);
+      if (changed == program && !WIFSTOPPED(status)) end_as(status);
+      if (changed == program) stop_as(WSTOPSIG(status));
+      atomic_store(is_stopping, false);
     } else if (number == SIGUSR2 && info.si_pid == program) {
       _exit(0);
     } else if (number > 0 && info.si_code != SI_KERNEL && info.si_pid != program) {
@@ -69,7 +78,10 @@ static void pass_back(int number, siginfo_t *info, void *context) {
   (void)number;
   (void)context;
   int saved = errno;
-  if (front != 0 && info->si_pid != front) kill(front, SIGCONT);
+  if (front != 0 && info->si_pid != front) {
+    // Again until it has stopped and continued.
+    while (kill(front, SIGCONT) == 0 && atomic_load(is_stopping)) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  }
   errno = saved;
 }
 
@@ -81,6 +93,8 @@ int terminal_front_begin(void) {
   int ends[2];
   // A SIGCHLD that is ignored would take the status of the program with it.
   if (signal_is_ignored(SIGCHLD)) return errno = EINVAL, -1;
+  is_stopping = mmap(NULL, sizeof *is_stopping, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (is_stopping == MAP_FAILED) return -1;
   if (pipe2(ends, O_CLOEXEC) != 0) return -1;
   // From before the fork, so that none is lost in between.
   sigprocmask(SIG_BLOCK, &signals, &mask);

@@ -74,7 +74,8 @@ struct DetachedRunTests {
     try window.sees("status 0")
     #expect(try window.session.value("alternate_on") == "0")
     window.session.close()
-    #expect(try place.run("approve", "last").outputText == "approved ask\n")
+    let approval = try place.run("approve", "last")
+    #expect(approval.outputText == "approved ask\n" && approval.errorText.isEmpty, "\(approval.errorText)")
     let wait = try place.start("wait", "last")
     try place.write("", to: "go")
     #expect(wait.ending() == .exited(0))
@@ -102,6 +103,26 @@ struct DetachedRunTests {
     let program = pty.program
     kill(pty.child.pid, signal)
     #expect(pty.waitUntil { $0.ending == .signalled(signal) })
+    #expect(eventually { !ProcessTable.isAlive(program) })
+  }
+
+  /// strace holds up the signal by which it stops after the program, so that the program continues in between.
+  @Test func itDoesNotStopForAProgramThatHasBeenContinued() throws {
+    let options = "-D -o trace -e trace=kill -e inject=kill:delay_enter=1000000"
+    let pty = try place.pty(script: "exec strace \(options) $OPDASH run jobs.yml")
+    #expect(pty.waitUntil { $0.text.contains("Publish?") && $0.program != $0.child.pid })
+    let program = pty.program
+    kill(program, SIGSTOP)
+    // Each of its other calls is held for a moment only.
+    var held = 0
+    #expect(
+      eventually {
+        held = ProcessTable.state(of: pty.child.pid) == "t" ? held + 1 : 0
+        return held == 5
+      })
+    kill(program, SIGCONT)
+    kill(pty.child.pid, SIGTERM)
+    #expect(pty.waitUntil { $0.ending == .signalled(SIGTERM) })
     #expect(eventually { !ProcessTable.isAlive(program) })
   }
 
