@@ -68,17 +68,17 @@ final class FaultLog {
   /// Whether the file is free of faults; warnings don't count.
   var isEmpty: Bool { !hasFaults }
 
-  func add(_ place: Place, _ message: @autoclosure () -> String) { add(place, message(), isWarning: false) }
+  func add(_ place: Place, _ message: String) { add(place, message, isWarning: false) }
 
   /// Adds a warning, which leaves the file usable; one that holds no text of the file or the environment may stay unmasked.
-  func warn(_ place: Place, _ message: @autoclosure () -> String, isMasked: Bool = true) {
-    add(place, message(), isWarning: true, isMasked: isMasked)
+  func warn(_ place: Place, _ message: String, isMasked: Bool = true) {
+    add(place, message, isWarning: true, isMasked: isMasked)
   }
 
-  private func add(_ place: Place, _ text: @autoclosure () -> String, isWarning: Bool, isMasked: Bool = true) {
+  private func add(_ place: Place, _ text: String, isWarning: Bool, isMasked: Bool = true) {
     if !isWarning { hasFaults = true }
     guard isWarning || !isCut else { return }
-    let message = Message(text: text(), isWarning: isWarning, isMasked: isMasked)
+    let message = Message(text: text, isWarning: isWarning, isMasked: isMasked)
     let entry = Entry(place: min(place, end(of: place.file)), message: message)
     guard !entries.contains(entry) else { return }
     let isNew = !messages.contains(message)
@@ -101,8 +101,8 @@ final class FaultLog {
   }
 
   /// Adds the fault of a value that can't be read.
-  func fail<Value>(_ place: Place, _ message: @autoclosure () -> String) -> Value? {
-    add(place, message())
+  func fail<Value>(_ place: Place, _ message: String) -> Value? {
+    add(place, message)
     return nil
   }
 
