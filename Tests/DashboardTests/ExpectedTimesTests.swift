@@ -13,7 +13,7 @@ import Testing
   private func expected(_ name: String, _ builder: RunBuilder, at seconds: Double) -> TimeEstimate? {
     guard let id = builder.run.id(named: name) else { return nil }
     return ExpectedTimes(JobIndex(builder.run))
-      .of(builder.run[id], at: .milliseconds(Int64(seconds * 1000)))
+      .of(id, in: builder.run, at: .milliseconds(Int64(seconds * 1000)))
   }
 
   private func estimate(_ soonest: Double, _ latest: Double) -> TimeEstimate {

@@ -167,7 +167,8 @@ struct Model {
     if let estimatedAt, run.jobs.count > Estimate.frequentLimit, now >= estimatedAt, now - estimatedAt < .seconds(1) {
       return
     }
-    estimate = Estimate(run, index, now: now)
+    let graph = run.jobs.count > Estimate.simulationLimit ? nil : path.graph(of: run)
+    estimate = Estimate(run, index, graph, now: now)
     estimatedAt = now
   }
 

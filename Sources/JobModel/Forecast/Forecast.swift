@@ -16,6 +16,46 @@ package struct Forecast: Sendable {
     package var share: Duration { finish - from }
   }
 
+  /// What does not change in a run until jobs are added, in a form that is quick to walk.
+  package struct Graph: Sendable {
+    /// The needs of each job, each once and without jobs that have not been added yet.
+    fileprivate let needs: [[Int]]
+    /// Needs before their dependents, and the jobs of `finally` after all others.
+    fileprivate let order: [Int]
+    fileprivate let isFinal: [Bool]
+    /// The jobs that the jobs of `finally` wait for, as if they needed them; none without `finally`.
+    fileprivate let isOrdinary: [Bool]
+    fileprivate let isOnCluster: [Bool]
+    fileprivate let isService: [Bool]
+    /// The jobs that need each job.
+    fileprivate let dependents: [[Int]]
+    /// The units of the pools that each job takes.
+    fileprivate let uses: [[String: Int]]
+
+    package var jobs: Int { needs.count }
+
+    package init(_ run: Run) {
+      let jobs = run.jobs.indices
+      let needs = jobs.map { job in
+        let needs = run.jobs[job].job.needs.map(\.job.index).filter { $0 < jobs.count }
+        guard needs.count > 1 else { return needs }
+        var seen: Set<Int> = []
+        return needs.filter { seen.insert($0).inserted }
+      }
+      let isFinal = jobs.map { run.jobs[$0].job.finally != nil }
+      let hasFinal = isFinal.contains(true)
+      let isService = jobs.map { run.jobs[$0].job.service != nil }
+      isOrdinary = jobs.map { hasFinal && !isFinal[$0] && !isService[$0] }
+      isOnCluster = jobs.map { run.jobs[$0].job.cluster != nil }
+      let sorted = DependencyOrder(needs).order
+      order = hasFinal ? sorted.filter { !isFinal[$0] } + sorted.filter { isFinal[$0] } : sorted
+      var dependents = [[Int]](repeating: [], count: jobs.count)
+      for job in jobs { for need in needs[job] { dependents[need].append(job) } }
+      uses = jobs.map { run.jobs[$0].job.uses }
+      (self.needs, self.dependents, self.isFinal, self.isService) = (needs, dependents, isFinal, isService)
+    }
+  }
+
   /// The critical chain, first job first.
   package private(set) var chain: [Link] = []
   /// When the last job ends if no job waits for a slot or a pool.
@@ -28,14 +68,10 @@ package struct Forecast: Sendable {
   private let rest: [Double]
   /// The part of `rest` that is back-off, in seconds.
   private let wait: [Double]
-  /// Needs before their dependents, and the jobs of `finally` after all others.
-  private let order: [Int]
-  private let isFinal: [Bool]
-  /// The jobs that the jobs of `finally` wait for, as if they needed them; none without `finally`.
-  private let isOrdinary: [Bool]
-  /// The needs of each job, without jobs that have not been added yet.
-  private let needs: [[Int]]
-  private let run: Run
+  private let graph: Graph
+  private let pools: [String: Int]
+  /// When each ended job ended.
+  private let ended: [Double]
   private var finish: [Double]
   private var tail: [Double]
   /// The open jobs, those with the longest chain behind them first, and the place of each among them.
@@ -45,25 +81,25 @@ package struct Forecast: Sendable {
   private let unmet: [Int]
 
   /// `expected` estimates the duration of a whole attempt of a job that has not ended; nil counts one second.
-  package init(_ run: Run, now: Duration, expected: (JobID) -> Duration?) {
-    self.run = run
+  ///
+  /// `graph` is that of the run, which a caller of several forecasts makes once. The forecast does not keep the run: its next
+  /// change would copy all records.
+  package init(_ run: Run, _ graph: Graph? = nil, now: Duration, expected: (JobID) -> Duration?) {
+    let graph = graph ?? Graph(run)
+    self.graph = graph
+    pools = run.start?.pools ?? [:]
     self.now = now / .seconds(1)
-    needs = run.jobs.indices.map { job in
-      run.jobs[job].job.needs.isEmpty
-        ? [] : run.jobs[job].job.needs.map(\.job.index).filter { $0 < run.jobs.count }
-    }
-    let isFinal = run.jobs.indices.map { run.jobs[$0].job.finally != nil }
-    let hasFinal = isFinal.contains(true)
-    let isOrdinary = run.jobs.indices.map { hasFinal && !isFinal[$0] && run.jobs[$0].job.service == nil }
-    let sorted = DependencyOrder(needs).order
-    order = hasFinal ? sorted.filter { !isFinal[$0] } + sorted.filter { isFinal[$0] } : sorted
-    (self.isFinal, self.isOrdinary) = (isFinal, isOrdinary)
     var rest = [Double](repeating: 0, count: run.jobs.count)
     var wait = rest
     var isOpen = [Bool](repeating: false, count: run.jobs.count)
     var isActive = isOpen
+    var ended = rest
     // Without local copies of the records, which would retain all of their storage, for a hundred thousand jobs.
-    for index in run.jobs.indices where !run.jobs[index].state.isTerminal {
+    for index in run.jobs.indices {
+      guard !run.jobs[index].state.isTerminal else {
+        ended[index] = run.jobs[index].since / .seconds(1)
+        continue
+      }
       isOpen[index] = true
       isActive[index] = run.jobs[index].state.isActive
       if case .backingOff(let until, _, _, _) = run.jobs[index].state {
@@ -74,17 +110,19 @@ package struct Forecast: Sendable {
         wait[index]
         + (isActive[index] ? Self.rest(run.jobs[index], now: now, expected: expected) : expected / .seconds(1))
     }
-    (self.rest, self.wait, self.isOpen, self.isActive) = (rest, wait, isOpen, isActive)
+    (self.rest, self.wait, self.isOpen, self.isActive, self.ended) = (rest, wait, isOpen, isActive, ended)
     var tail = [Double](repeating: 0, count: run.jobs.count)
     var unmet = [Int](repeating: 0, count: run.jobs.count)
     // The longest chain of jobs of `finally`, which is behind each ordinary one.
     var finalChain = 0.0
-    for job in order.reversed() where isOpen[job] {
-      if isOrdinary[job] { tail[job] = max(tail[job], finalChain) }
+    for job in graph.order.reversed() where isOpen[job] {
+      if graph.isOrdinary[job] { tail[job] = max(tail[job], finalChain) }
       if isActive[job] { continue }
-      if isFinal[job] { finalChain = max(finalChain, rest[job] + tail[job]) }
-      for need in needs[job] where isOpen[need] { tail[need] = max(tail[need], rest[job] + tail[job]) }
-      if !needs[job].isEmpty { unmet[job] = Set(needs[job].lazy.filter { isOpen[$0] }).count }
+      if graph.isFinal[job] { finalChain = max(finalChain, rest[job] + tail[job]) }
+      for need in graph.needs[job] where isOpen[need] {
+        tail[need] = max(tail[need], rest[job] + tail[job])
+        unmet[job] += 1
+      }
     }
     let chains = zip(rest, tail).map { $0 + $1 }
     let byRank = isOpen.indices.filter { isOpen[$0] }
@@ -94,21 +132,19 @@ package struct Forecast: Sendable {
     (self.tail, self.unmet, self.byRank, self.rank) = (tail, unmet, byRank, rank)
     finish = []
     finish = finishes(rest)
-    link()
+    link(run)
   }
-
-  private func isService(_ job: Int) -> Bool { run.jobs[job].job.service != nil }
 
   /// Whether the end of `need` can be what `job` has waited for: a service outlives the jobs that need it, and delays them
   /// only until it serves.
-  private func mayDelay(_ need: Int, _ job: Int) -> Bool {
-    guard isService(need) else { return true }
-    let record = run.jobs[need]
+  private func mayDelay(_ need: Int, _ job: Int, _ run: Run) -> Bool {
+    guard graph.isService[need] else { return true }
+    let state = run.jobs[need].state
     let isAwaited = run.jobs[job].job.needs.contains { $0.job.index == need && $0.when == .ready }
-    return !(isAwaited && (record.state == .serving || record.state.isTerminal)) && finish[need] <= finish[job]
+    return !(isAwaited && (state == .serving || state.isTerminal)) && finish[need] <= finish[job]
   }
 
-  private static func rest(_ record: JobRecord, now: Duration, expected: Duration) -> Double {
+  private static func rest(_ record: borrowing JobRecord, now: Duration, expected: Duration) -> Double {
     guard record.state.isActive, let elapsed = record.elapsed(at: now) else { return expected / .seconds(1) }
     return (record.remaining(at: now) ?? max(.zero, expected - elapsed)) / .seconds(1)
   }
@@ -116,41 +152,40 @@ package struct Forecast: Sendable {
   private func finishes(_ rest: [Double]) -> [Double] {
     var finish = [Double](repeating: 0, count: rest.count)
     var ordinaryEnd = 0.0
-    for job in order {
+    for job in graph.order {
       guard isOpen[job] else {
-        finish[job] = run.jobs[job].since / .seconds(1)
+        finish[job] = ended[job]
         continue
       }
       var start = now
       if !isActive[job] {
-        for need in needs[job] { start = max(start, finish[need]) }
-        if isFinal[job] { start = max(start, ordinaryEnd) }
+        for need in graph.needs[job] { start = max(start, finish[need]) }
+        if graph.isFinal[job] { start = max(start, ordinaryEnd) }
       }
       finish[job] = start + rest[job]
-      if isOrdinary[job] { ordinaryEnd = max(ordinaryEnd, finish[job]) }
+      if graph.isOrdinary[job] { ordinaryEnd = max(ordinaryEnd, finish[job]) }
     }
     return finish
   }
 
-  private mutating func link() {
+  private mutating func link(_ run: Run) {
     // An ended job that never executed has delayed nothing.
     let executed = finish.indices.filter { isOpen[$0] || !run.jobs[$0].attempts.isEmpty }
     // A service ends because all others have.
-    let others = executed.filter { !isService($0) }
+    let others = executed.filter { !graph.isService[$0] }
     let candidates = others.isEmpty ? executed : others
     guard var job = candidates.max(by: { finish[$0] < finish[$1] }) else { return }
     end = .seconds(finish[job])
-    let lastOrdinary = candidates.filter { isOrdinary[$0] }.max { finish[$0] < finish[$1] }
+    let lastOrdinary = candidates.filter { graph.isOrdinary[$0] }.max { finish[$0] < finish[$1] }
     var links: [Link] = []
     // The needs of a program's operations, and of a recording, may form a cycle.
     var seen: Set<Int> = []
     while true {
       seen.insert(job)
-      let record = run.jobs[job]
-      let needed = needs[job] + (isFinal[job] ? [lastOrdinary].compactMap(\.self) : [])
-      let before = needed.filter { !seen.contains($0) && mayDelay($0, job) }.max { finish[$0] < finish[$1] }
-      let from = min(before.map { finish[$0] } ?? record.addedAt / .seconds(1), finish[job])
-      var executing = record.spent(.executing, until: .seconds(now)) / .seconds(1)
+      let needed = graph.needs[job] + (graph.isFinal[job] ? [lastOrdinary].compactMap(\.self) : [])
+      let before = needed.filter { !seen.contains($0) && mayDelay($0, job, run) }.max { finish[$0] < finish[$1] }
+      let from = min(before.map { finish[$0] } ?? run.jobs[job].addedAt / .seconds(1), finish[job])
+      var executing = run.jobs[job].spent(.executing, until: .seconds(now)) / .seconds(1)
       if isOpen[job] { executing += rest[job] - wait[job] }
       links.append(
         Link(
@@ -176,7 +211,7 @@ package struct Forecast: Sendable {
     var rest = rest
     rest[id.index] /= 2
     let finish = finishes(rest)
-    let last = finish.indices.lazy.filter { isOpen[$0] && !isService($0) }.map { finish[$0] }.max() ?? now
+    let last = finish.indices.lazy.filter { isOpen[$0] && !graph.isService[$0] }.map { finish[$0] }.max() ?? now
     return max(.zero, end - .seconds(last))
   }
 
@@ -210,21 +245,21 @@ package struct Forecast: Sendable {
   /// have not ended, besides their needs.
   package func schedule(slots: Int) -> Schedule {
     // Most jobs of a large graph are ready from the start: in an array, which is sorted already, and not in the heap.
+    let (isFinal, isOrdinary, isOnCluster) = (graph.isFinal, graph.isOrdinary, graph.isOnCluster)
     var openOrdinary = isOrdinary.indices.count { isOrdinary[$0] && isOpen[$0] }
     let ready = byRank.indices.filter { place in
       let job = byRank[place]
       return !isActive[job] && self.unmet[job] == 0 && !(isFinal[job] && openOrdinary > 0)
     }
-    func isOnCluster(_ job: Int) -> Bool { run.jobs[job].job.cluster != nil }
-    let active = byRank.count { isActive[$0] && isOnCluster($0) }
-    var here = SlotPlan(run, slots: max(1, slots), ready: ready.filter { !isOnCluster(byRank[$0]) })
-    var there = SlotPlan(run, slots: max(1, active), ready: ready.filter { isOnCluster(byRank[$0]) })
+    let active = byRank.count { isActive[$0] && isOnCluster[$0] }
+    var here = SlotPlan(graph.uses, pools, slots: max(1, slots), ready: ready.filter { !isOnCluster[byRank[$0]] })
+    var there = SlotPlan(graph.uses, pools, slots: max(1, active), ready: ready.filter { isOnCluster[byRank[$0]] })
     var finishes = finish
     var unmet = unmet
     var running = Heap<Running>()
     var last = now
     for job in byRank where isActive[job] {
-      if isOnCluster(job) { there.start(job) } else { here.start(job) }
+      if isOnCluster[job] { there.start(job) } else { here.start(job) }
       running.push(Running(finish: now + rest[job], job: job))
     }
     while true {
@@ -237,9 +272,9 @@ package struct Forecast: Sendable {
         return Schedule(end: .seconds(last), lasts: zip(rest, wait).map { $0 - $1 }, finishes: finishes)
       }
       last = max(last, done.finish)
-      if isOnCluster(done.job) { there.finish(done.job) } else { here.finish(done.job) }
+      if isOnCluster[done.job] { there.finish(done.job) } else { here.finish(done.job) }
       func enqueue(_ job: Int) {
-        if isOnCluster(job) { there.enqueue(rank[job]) } else { here.enqueue(rank[job]) }
+        if isOnCluster[job] { there.enqueue(rank[job]) } else { here.enqueue(rank[job]) }
       }
       if isOrdinary[done.job] {
         openOrdinary -= 1
@@ -247,9 +282,9 @@ package struct Forecast: Sendable {
           for job in byRank where isFinal[job] && !isActive[job] && unmet[job] == 0 { enqueue(job) }
         }
       }
-      for dependent in run.jobs[done.job].dependents where isOpen[dependent.index] && unmet[dependent.index] > 0 {
-        unmet[dependent.index] -= 1
-        if unmet[dependent.index] == 0, !isFinal[dependent.index] || openOrdinary == 0 { enqueue(dependent.index) }
+      for dependent in graph.dependents[done.job] where isOpen[dependent] && unmet[dependent] > 0 {
+        unmet[dependent] -= 1
+        if unmet[dependent] == 0, !isFinal[dependent] || openOrdinary == 0 { enqueue(dependent) }
       }
     }
   }
@@ -257,7 +292,7 @@ package struct Forecast: Sendable {
 
 /// The ready jobs of a simulated schedule, and its free slots and pools.
 private struct SlotPlan {
-  private let run: Run
+  private let uses: [[String: Int]]
   private var free: Int
   private var pools: [String: Int]
   /// Ranks, the highest first, of the jobs that are ready from the start; the first of them have been taken.
@@ -268,11 +303,10 @@ private struct SlotPlan {
   /// Ranks of ready jobs that wait for a pool, by the pool's name.
   private var parked: [String: Heap<Int>] = [:]
 
-  init(_ run: Run, slots: Int, ready: [Int]) {
-    self.run = run
+  init(_ uses: [[String: Int]], _ pools: [String: Int], slots: Int, ready: [Int]) {
+    (self.uses, self.pools) = (uses, pools)
     readyAtStart = ready
     free = slots
-    pools = run.start?.pools ?? [:]
   }
 
   mutating func enqueue(_ place: Int) { ready.push(place) }
@@ -280,7 +314,7 @@ private struct SlotPlan {
   mutating func start(_ job: Int) {
     free -= 1
     guard !pools.isEmpty else { return }
-    for (pool, units) in run.jobs[job].job.uses { pools[pool]? -= units }
+    for (pool, units) in uses[job] { pools[pool]? -= units }
   }
 
   /// Starts the highest-ranked job whose pools have room.
@@ -288,7 +322,7 @@ private struct SlotPlan {
     while free > 0, let place = takeReady() {
       let job = byRank[place]
       if !pools.isEmpty,
-        let full = run.jobs[job].job.uses.first(where: { (pools[$0.key] ?? .max) < $0.value })?.key
+        let full = uses[job].first(where: { (pools[$0.key] ?? .max) < $0.value })?.key
       {
         parked[full, default: Heap()].push(place)
         continue
@@ -309,7 +343,7 @@ private struct SlotPlan {
   mutating func finish(_ job: Int) {
     free += 1
     guard !pools.isEmpty else { return }
-    for (pool, units) in run.jobs[job].job.uses where units > 0 {
+    for (pool, units) in uses[job] where units > 0 {
       pools[pool]? += units
       for _ in 0..<units {
         guard let place = parked[pool]?.pop() else { break }

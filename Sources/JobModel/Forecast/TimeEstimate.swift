@@ -18,10 +18,19 @@ package struct TimeEstimate: Sendable, Equatable {
 
 extension Job {
   /// The declared time of simulated work, else the usual time.
-  package var expectedTime: TimeEstimate? {
-    if case .simulate(let work) = work { return TimeEstimate(soonest: work.duration, latest: work.duration) }
-    return usual.map { TimeEstimate(soonest: $0.median, latest: $0.ninetieth) }
+  package var expectedTime: TimeEstimate? { work.declaredTime ?? usual?.estimate }
+}
+
+extension JobWork {
+  /// How long simulated work takes; nil for other work.
+  package var declaredTime: TimeEstimate? {
+    guard case .simulate(let work) = self else { return nil }
+    return TimeEstimate(soonest: work.duration, latest: work.duration)
   }
+}
+
+extension UsualTime {
+  package var estimate: TimeEstimate { TimeEstimate(soonest: median, latest: ninetieth) }
 }
 
 extension JobRecord {

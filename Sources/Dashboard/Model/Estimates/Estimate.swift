@@ -10,7 +10,10 @@ struct Estimate: Equatable {
   static let simulationLimit = 5000
 
   /// Nil if nothing is known about the time of a job that has not ended, and if only services have not.
-  init?(_ run: Run, _ index: JobIndex, now: Duration, simulatingUpTo limit: Int = simulationLimit) {
+  init?(
+    _ run: Run, _ index: JobIndex, _ graph: Forecast.Graph? = nil, now: Duration,
+    simulatingUpTo limit: Int = simulationLimit
+  ) {
     guard !run.isComplete, !run.isDraining, run.stopping == nil, run.slots > 0, run.counts.active > 0 else {
       return nil
     }
@@ -20,20 +23,23 @@ struct Estimate: Equatable {
     guard !index.kinds.values.contains(where: { $0.pending > 0 && $0.mean == nil }) else { return nil }
     // Without a local copy of the record, which would retain all of its storage, for thousands of jobs.
     for id in index.open where index.classes[id.index] == .executing {
-      guard run.jobs[id.index].remaining(at: now) != nil || times.of(run.jobs[id.index], at: now) != nil else {
+      guard run.jobs[id.index].remaining(at: now) != nil || times.of(id, in: run, at: now) != nil else {
         return nil
       }
     }
     let left =
       run.jobs.count <= limit
-      ? Self.simulated(run, index, times, now: now) : Self.divided(run, index, times, now: now)
+      ? Self.simulated(run, graph ?? Forecast.Graph(run), times, now: now) : Self.divided(run, index, times, now: now)
     guard left.latest > .zero else { return nil }
     self.left = left
   }
 
-  private static func simulated(_ run: Run, _ index: JobIndex, _ times: ExpectedTimes, now: Duration) -> TimeEstimate {
+  private static func simulated(
+    _ run: Run, _ graph: Forecast.Graph, _ times: ExpectedTimes, now: Duration
+  ) -> TimeEstimate {
     func end(_ time: KeyPath<TimeEstimate, Duration>) -> Duration {
-      Forecast(run, now: now) { times.of(run.jobs[$0.index], at: now)?[keyPath: time] }.schedule(slots: run.slots).end
+      Forecast(run, graph, now: now) { times.of($0, in: run, at: now)?[keyPath: time] }
+        .schedule(slots: run.slots).end
     }
     let soonest = end(\.soonest)
     return TimeEstimate(soonest: soonest - now, latest: (times.hasHistory ? end(\.latest) : soonest) - now)
@@ -51,7 +57,7 @@ struct Estimate: Equatable {
       let elapsed = run.jobs[id.index].elapsed(at: now) ?? .zero
       let left =
         run.jobs[id.index].remaining(at: now).map { TimeEstimate(soonest: $0, latest: $0) }
-        ?? times.of(run.jobs[id.index], at: now)
+        ?? times.of(id, in: run, at: now)
         .map { TimeEstimate(soonest: $0.soonest - elapsed, latest: $0.latest - elapsed) }
       if let left { add(left, left) }
     }

@@ -15,12 +15,16 @@ struct ExpectedTimes {
   ///
   /// An attempt that takes longer is expected to end now, at the latest once it has exceeded the usual time twice as much
   /// or, without one, has taken twice as long. In a run without any history the latter gives nil.
-  func of(_ record: JobRecord, at now: Duration) -> TimeEstimate? {
-    let elapsed = record.state.isActive ? record.elapsed(at: now) ?? .zero : .zero
-    if let time = record.job.expectedTime, record.job.usual == nil || record.usual(at: now) != nil {
+  func of(_ id: JobID, in run: Run, at now: Duration) -> TimeEstimate? {
+    // Field by field: a copy of the record would retain all of its storage, for thousands of jobs.
+    let (job, state) = (id.index, run.jobs[id.index].state)
+    let elapsed = state.isActive ? run.jobs[job].elapsed(at: now) ?? .zero : .zero
+    let usual = run.jobs[job].job.usual
+    let holds = usual == nil || !(state.isActive || state.isTerminal) || run.jobs[job].usual(at: now) != nil
+    if holds, let time = run.jobs[job].job.work.declaredTime ?? usual?.estimate {
       return elapsed <= time.latest ? time : TimeEstimate(soonest: elapsed, latest: elapsed * 2 - time.soonest)
     }
-    guard let mean = means[record.job.work.kind] else { return nil }
+    guard let mean = means[run.jobs[job].job.work.kind] else { return nil }
     if elapsed < mean { return TimeEstimate(soonest: mean, latest: mean) }
     return hasHistory ? TimeEstimate(soonest: elapsed, latest: elapsed * 2) : nil
   }

@@ -20,6 +20,7 @@ struct PathForecast {
   /// How much sooner the run would end with one more slot.
   private(set) var slotSaving: Duration = .zero
   private(set) var onChain: Set<JobID> = []
+  private var graph: Forecast.Graph?
   private var madeAt: Duration?
   private var extent = Extent.chain
   /// Whether a part is left to the next frame.
@@ -88,11 +89,19 @@ struct PathForecast {
     }
   }
 
+  /// The graph of the run, which is made when jobs have been added.
+  mutating func graph(of run: Run) -> Forecast.Graph {
+    if let graph, graph.jobs == run.jobs.count { return graph }
+    let made = Forecast.Graph(run)
+    graph = made
+    return made
+  }
+
   private mutating func makeForecast(_ run: Run, _ index: JobIndex, now: Duration) {
     madeAt = now
     madeFor = (run.nextSeq, run.jobs.count)
     let times = ExpectedTimes(index)
-    let forecast = Forecast(run, now: now) { times.of(run.jobs[$0.index], at: now)?.soonest }
+    let forecast = Forecast(run, graph(of: run), now: now) { times.of($0, in: run, at: now)?.soonest }
     self.forecast = forecast
     onChain = Set(forecast.chain.map(\.job))
     extent = .chain
