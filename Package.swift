@@ -141,6 +141,11 @@ let package = Package(
     .executableTarget(
       name: "screen-benchmarks", dependencies: ["Support"], path: "Tests/Benchmarks/ScreenBenchmarks",
       swiftSettings: settings),
+    // The pure parts on a fixed input, whose instructions Tests/Benchmarks/run counts.
+    .executableTarget(
+      name: "core-benchmarks",
+      dependencies: ["Dashboard", "JobEngine", "JobFiles", "JobModel", "Operations", "Screen"],
+      path: "Tests/Benchmarks/CoreBenchmarks", swiftSettings: settings),
     tests("JobModel", ["Support"], exclude: ["Goldens"]),
     tests(
       "JobEngine", ["Support", "Dashboard", "JobModel", "Operations", "Reports", "Screen"],
