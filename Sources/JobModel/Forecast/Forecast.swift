@@ -16,7 +16,7 @@ package struct Forecast: Sendable {
     package var share: Duration { finish - from }
   }
 
-  /// What does not change in a run until jobs are added, in a form that is quick to walk.
+  /// The properties of a run's jobs that stay until jobs are added, in a form that is quick to walk.
   package struct Graph: Sendable {
     /// The needs of each job, each once and without jobs that have not been added yet.
     fileprivate let needs: [[Int]]
@@ -82,8 +82,8 @@ package struct Forecast: Sendable {
 
   /// `expected` estimates the duration of a whole attempt of a job that has not ended; nil counts one second.
   ///
-  /// `graph` is that of the run, which a caller of several forecasts makes once. The forecast does not keep the run: its next
-  /// change would copy all records.
+  /// A caller of several forecasts makes the run's `graph` once. The forecast does not keep the run: its next change would
+  /// copy all records.
   package init(_ run: Run, _ graph: Graph? = nil, now: Duration, expected: (JobID) -> Duration?) {
     let graph = graph ?? Graph(run)
     self.graph = graph
