@@ -4,8 +4,11 @@ import Foundation
 
 extension FixedWidthInteger {
   /// The nearest number of this type to `value` without its fraction; 0 for NaN.
-  package init(clamping value: Double) {
-    if let exact = Self(exactly: value.rounded(.towardZero)) {
+  @inlinable package init(clamping value: Double) {
+    if value.magnitude < 0x1p62 {
+      // The conversion to `Int` is one instruction, that to a type that the compiler does not know some hundred.
+      self = Self(clamping: Int(value))
+    } else if let exact = Self(exactly: value.rounded(.towardZero)) {
       self = exact
     } else {
       self = value.isNaN ? 0 : value < 0 ? .min : .max

@@ -44,7 +44,7 @@ package struct Phase: Sendable, Equatable {
 
   package init(_ kind: Kind, at start: Duration) {
     self.kind = kind
-    nanoseconds = Int64(clamping: start / .nanoseconds(1))
+    nanoseconds = Int64(clamping: start.attoseconds / 1_000_000_000)
   }
 
   init(_ kind: Kind, nanoseconds: Int64) {
