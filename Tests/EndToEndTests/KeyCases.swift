@@ -18,6 +18,8 @@ struct KeyCase: Sendable {
   var home: @Sendable (ScreenText) -> Bool = { _ in true }
   /// Whether another program writes over the screen before the key.
   var isDefaced = false
+  /// Whether only a notice shows it, which goes after four seconds: the key is pressed until that is seen.
+  var isNotice = false
 
   /// A new action has no case until it has one here: the test of it fails.
   static func of(_ action: Command) -> KeyCase? {
@@ -152,13 +154,14 @@ struct KeyCase: Sendable {
     .follow: KeyCase(
       before: ["g"], ready: { $0.text.contains("following  9 lines") },
       seen: { !$1.text.contains("following  9 lines") && $1.text.contains("9 lines") }, after: ["f"]),
-    .copy: KeyCase(before: ["g"], seen: { $1.keys.contains("copied") }),
-    .copyAll: KeyCase(before: ["g"], seen: { $1.keys.contains("copied") }),
-    .copyPath: KeyCase(before: ["g"], seen: { $1.keys.contains("copied") }),
+    .copy: KeyCase(before: ["g"], seen: { $1.keys.contains("copied") }, isNotice: true),
+    .copyAll: KeyCase(before: ["g"], seen: { $1.keys.contains("copied") }, isNotice: true),
+    .copyPath: KeyCase(before: ["g"], seen: { $1.keys.contains("copied") }, isNotice: true),
     .range: KeyCase(
       before: ["g", "Tab"], ready: { $0.keys.contains("y copy line") }, seen: { $1.keys.contains("end range") },
       after: ["Escape", "Escape"]),
-    .firstError: KeyCase(before: ["g"], seen: { $1.keys.contains("no error here") || $1.keys.contains("first error") }),
+    .firstError: KeyCase(
+      before: ["g"], seen: { $1.keys.contains("no error here") || $1.keys.contains("first error") }, isNotice: true),
     .merged: KeyCase(before: ["g"], seen: { $1.keys.contains("the log of ") }),
     .times: KeyCase(
       before: ["g"], ready: { $0.time(of: "row 9") != nil }, seen: { $0.time(of: "row 9") != $1.time(of: "row 9") },
