@@ -22,6 +22,12 @@ import Testing
     #expect(journal.takeEvents().map(\.seq) == [2])
   }
 
+  @Test func theRoomForTheFactsOfALargeStartIsNotKept() {
+    for slots in 0..<10_000 { journal.state(.slotsChanged(slots)) }
+    #expect(journal.takeEvents().count == 10_000)
+    #expect(journal.events.capacity < 1000)
+  }
+
   @Test func timeNeverGoesBackAndHasWholeMicroseconds() {
     journal.advance(to: .nanoseconds(2_000_999))
     #expect(journal.now == .microseconds(2000))

@@ -28,7 +28,12 @@ package final class RunJournal {
   }
 
   package func takeEvents() -> [JobEvent] {
-    defer { events.removeAll(keepingCapacity: true) }
+    defer {
+      // A new buffer, because the receivers have this one: not as large as after the first facts of a large run.
+      let room = min(events.count, 64)
+      events = []
+      events.reserveCapacity(room)
+    }
     return events
   }
 }

@@ -55,8 +55,9 @@ package struct EventWriter: Sendable {
   /// Appends all fields of `job_added`.
   func appendAll(_ id: JobID, _ job: Job, to bytes: inout [UInt8]) {
     bytes.append(field: "job", job.name)
-    append(id, job.stated, to: &bytes)
-    appendLater(job.stated, to: &bytes)
+    let job = job.stated
+    append(id, job, to: &bytes)
+    appendLater(job, to: &bytes)
   }
 
   package static func objects(of jobs: [Job]) -> [JobObject] {
@@ -78,9 +79,11 @@ package struct EventWriter: Sendable {
     bytes.append(field: "t", event.time)
     bytes.append(field: "type", event.fact.type.rawValue)
     if let job = event.fact.job { bytes.append(field: "job", orNull: names[job]) }
-    append(event.fact, to: &bytes)
+    var fact = event.fact
+    if case .jobAdded(let id, let job) = fact { fact = .jobAdded(id, job.stated) }
+    append(fact, to: &bytes)
     if let job = event.fact.job { bytes.append(field: "id", names.number(of: job)) }
-    if case .jobAdded(_, let job) = event.fact { appendLater(job.stated, to: &bytes) }
+    if case .jobAdded(_, let job) = fact { appendLater(job, to: &bytes) }
     if case .jobState(_, .skipped(.job(let cause)), _, _) = event.fact {
       bytes.append(field: "because_id", names.number(of: cause))
     }
@@ -90,7 +93,7 @@ package struct EventWriter: Sendable {
   private func append(_ fact: JobFact, to bytes: inout [UInt8]) {
     switch fact {
     case .runStarted(let start): append(start, to: &bytes)
-    case .jobAdded(let id, let job): append(id, job.stated, to: &bytes)
+    case .jobAdded(let id, let job): append(id, job, to: &bytes)
     case .jobState(_, let state, let attempt, let pid):
       bytes.append(field: "state", state.word)
       bytes.append(field: "attempt", attempt)

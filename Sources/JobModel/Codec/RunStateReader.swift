@@ -1,3 +1,5 @@
+import Basics
+
 /// Makes a run of the lines of `RunStateWriter`, whatever they hold.
 ///
 /// After a fault no further line may be read.
@@ -85,7 +87,7 @@ package struct RunStateReader: Sendable {
     let (id, job) = try events.added(fields)
     guard !hasProgram, id.index < declared ?? 0 else { throw JSONFault("there are more jobs than 'jobs' says") }
     let fields = try fields.required("record", fields.object(ifAny: "record"))
-    var record = JobRecord(job: job, logCapacity: logCapacity)
+    var record = JobRecord(job: job, run.details)
     record.state = try events.state(
       fields.required("state", fields.object(ifAny: "state")), mayBeLater: true)
     try record.read(fields)
@@ -111,7 +113,7 @@ package struct RunStateReader: Sendable {
     guard entries.count <= min(total, logCapacity) else { throw JSONFault("there are more lines than a log holds") }
     let log = LogRing(capacity: logCapacity, entries, head: empty, unfinished: unfinished, total: total)
     entries = []
-    if hasProgram { run.programLog = log } else { run.jobs[run.jobs.count - 1].log = log }
+    if hasProgram { run.programLog = log } else { run.jobs[run.jobs.count - 1].details.value.log = log }
   }
 
   private mutating func finish() throws(JSONFault) -> (run: Run, events: EventReader) {
@@ -132,27 +134,29 @@ extension JobRecord {
   /// Everything but the job, its state and its log.
   fileprivate mutating func read(_ fields: JSONFields) throws(JSONFault) {
     since = try fields.duration("since")
-    progress = try fields.object(ifAny: "progress").map { fields throws(JSONFault) in try JobProgress(fields) }
-    rate = try fields.number(ifAny: "rate")
+    var told = details.value
+    told.progress = try fields.object(ifAny: "progress").map { fields throws(JSONFault) in try JobProgress(fields) }
+    told.rate = try fields.number(ifAny: "rate")
     if let sample = try fields.object(ifAny: "rate_sample") {
-      rateSample = RateSample(time: try sample.duration("t"), done: try sample.total("done"))
+      told.rateSample = RateSample(time: try sample.duration("t"), done: try sample.total("done"))
     }
-    if let history = try fields.object(ifAny: "rates") { rates = try RateHistory(history) }
+    if let history = try fields.object(ifAny: "rates") { told.rates = try RateHistory(history) }
     for item in try fields.list(ifAny: "attempts") ?? [] {
       guard case .object(let attempt) = item else { throw JSONFault("'attempts' must be a list of objects") }
       attempts.append(try Attempt(attempt))
     }
-    restored = try fields.object(ifAny: "restored").map { fields throws(JSONFault) in try EarlierSuccess(fields) }
+    told.restored = try fields.object(ifAny: "restored").map { fields throws(JSONFault) in try EarlierSuccess(fields) }
     if let cause = try fields.object(ifAny: "cause") {
-      self.cause = Cause(attempt: try cause.count("attempt"), text: try cause.text("cause"))
+      told.cause = Cause(attempt: try cause.count("attempt"), text: try cause.text("cause"))
     }
-    inputsHash = try fields.text(ifAny: "hash")
-    outputs = try fields.textMap(ifAny: "outputs") ?? [:]
-    place = try fields.object(ifAny: "place").map { fields throws(JSONFault) in try ClusterPlace(fields) }
+    told.inputsHash = try fields.text(ifAny: "hash")
+    told.outputs = try fields.textMap(ifAny: "outputs") ?? [:]
+    told.place = try fields.object(ifAny: "place").map { fields throws(JSONFault) in try ClusterPlace(fields) }
     if let cancelling = try fields.object(ifAny: "cancelling") {
-      self.cancelling = Cancelling(
+      told.cancelling = Cancelling(
         by: try cancelling.word("by"), isKill: try cancelling.flag("kill"), at: try cancelling.duration("at"))
     }
+    if told != details.value { details = Shared(told) }
     phases.all = try fields.phases("phases").map { Phase($0.kind, nanoseconds: $0.nanoseconds) }
     for (kind, nanoseconds) in try fields.phases("merged") { phases.merged[kind] = .nanoseconds(nanoseconds) }
   }

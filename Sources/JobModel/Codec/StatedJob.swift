@@ -23,6 +23,7 @@ extension Job {
       job.work = .upload(upload)
     case .simulate, .operation: break
     }
-    return job
+    // Most jobs have nothing of the kind, and share one declaration.
+    return job == self ? self : job
   }
 }

@@ -32,14 +32,14 @@ package enum JobFact: Sendable, Equatable {
   indirect case runStarted(RunStart)
   /// One for each job, in the order of identifiers: right after `runStarted` for the jobs that it counts, later for
   /// operations that are added to an observed queue. A parent comes before its children.
-  indirect case jobAdded(JobID, Job)
+  case jobAdded(JobID, Job)
   /// `attempt` is 0 before the first; `pid` is the leader of the process group of an executing shell job, if it is known yet.
   case jobState(JobID, JobState, attempt: Int, pid: Int32?)
   /// The newest attempt, which is active, has this process: its program starts after a check or a pause, or its start was
   /// stated before the program was there.
   case jobLaunched(JobID, pid: Int32)
   /// The job succeeded in an earlier run and is not executed; `jobState(.succeeded(upToDate: true))` follows.
-  case jobRestored(JobID, EarlierSuccess)
+  indirect case jobRestored(JobID, EarlierSuccess)
   /// Why the attempt with this number is made, as in `src/main.c has changed`; before the attempt begins.
   case jobCaused(JobID, attempt: Int, String)
   /// The hash of an attempt's inputs, taken before the attempt begins; only for jobs with `inputs`.
@@ -47,7 +47,7 @@ package enum JobFact: Sendable, Equatable {
   /// The values that its newest attempt wrote to `$OPDASH_OUTPUT`.
   case jobOutputs(JobID, [String: String])
   /// The cluster has accepted its newest attempt, or given it nodes.
-  case jobPlaced(JobID, ClusterPlace)
+  indirect case jobPlaced(JobID, ClusterPlace)
   /// At most ten a second for each job.
   case jobProgress(JobID, JobProgress)
   /// A line that replaces the unfinished one of its stream and attempt, if there is one.
@@ -73,7 +73,7 @@ package enum JobFact: Sendable, Equatable {
   indirect case warningRaised(RunWarning)
   /// A warning is no longer true.
   case warningCleared(RunWarning.Key)
-  case runFinished(RunSummary)
+  indirect case runFinished(RunSummary)
 }
 
 extension JobFact {

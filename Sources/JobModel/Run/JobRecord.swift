@@ -6,59 +6,106 @@ package struct JobRecord: Sendable, Equatable {
   package var state: JobState = .waiting
   /// When `state` began.
   package var since: Duration = .zero
-  package var progress: JobProgress?
-  /// Units of progress per second over the last few seconds; nil until the second report.
-  package var rate: Double?
   /// The first one and the newest: the number of an attempt tells how many there have been.
   package var attempts: [Attempt] = []
-  package var log: LogRing
   /// The number of needs whose condition is not met.
   package var unmetNeeds: Int
   package var dependents: [JobID] = []
   /// The jobs that are parts of this one's work, in order of addition.
   package internal(set) var children: [JobID] = []
-  /// Where it was done, if in an earlier run.
-  package internal(set) var restored: EarlierSuccess?
-  /// Why its newest attempt was made, if that is stated, or why the next one will be.
-  package internal(set) var cause: Cause?
-  /// The hash of what its newest attempt reads.
-  package internal(set) var inputsHash: String?
-  /// The values that its newest attempt wrote for other jobs.
-  package internal(set) var outputs: [String: String] = [:]
-  /// Where its newest attempt is in the cluster; nil for a job of this machine, and before it was submitted.
-  package internal(set) var place: ClusterPlace?
-  /// The requested cancellation of the attempt in progress.
-  package var cancelling: Cancelling?
   /// Empty until the job leaves its first state.
   package var phases = Phases()
-  /// The rates of the newest attempt.
-  package var rates = RateHistory()
-
   /// Edges to the dependents; one with two conditions has two.
   package internal(set) var edges: [JobGraph.Dependent] = []
-  /// The last report that `rate` includes.
-  var rateSample: RateSample?
+  /// Of most jobs of a large run these are the ones that they began with, which all records share.
+  var details: Shared<Details>
+
+  /// What a job has told of itself, and what was told about it.
+  struct Details: Sendable, Equatable {
+    var log: LogRing
+    var progress: JobProgress?
+    var rate: Double?
+    /// The last report that `rate` includes.
+    var rateSample: RateSample?
+    var rates = RateHistory()
+    var restored: EarlierSuccess?
+    var cause: Cause?
+    var inputsHash: String?
+    var outputs: [String: String] = [:]
+    var place: ClusterPlace?
+    var cancelling: Cancelling?
+  }
+
+  package var log: LogRing { _read { yield details.value.log } }
+  package var progress: JobProgress? { details.value.progress }
+  /// Units of progress per second over the last few seconds; nil until the second report.
+  package var rate: Double? { details.value.rate }
+  var rateSample: RateSample? { details.value.rateSample }
+  /// The rates of the newest attempt.
+  package var rates: RateHistory { details.value.rates }
+  /// Where it was done, if in an earlier run.
+  package var restored: EarlierSuccess? { details.value.restored }
+  /// Why its newest attempt was made, if that is stated, or why the next one will be.
+  package var cause: Cause? { details.value.cause }
+  /// The hash of what its newest attempt reads.
+  package var inputsHash: String? { details.value.inputsHash }
+  /// The values that its newest attempt wrote for other jobs.
+  package var outputs: [String: String] { details.value.outputs }
+  /// Where its newest attempt is in the cluster; nil for a job of this machine, and before it was submitted.
+  package var place: ClusterPlace? { details.value.place }
+  /// The requested cancellation of the attempt in progress.
+  package var cancelling: Cancelling? { details.value.cancelling }
 
   /// The number of attempts kept of a job that is retried all day.
   package static let attemptLimit = 100
 
-  package init(job: Job, logCapacity: Int = LogRing.capacity) {
+  /// `details` are those of a job about which nothing is known.
+  init(job: Job, _ details: Shared<Details> = .init(Details(log: LogRing()))) {
     self.job = job
-    log = LogRing(capacity: logCapacity)
+    self.details = details
     unmetNeeds = job.needs.count
   }
 
   /// One attempt at the job's work.
   package struct Attempt: Sendable, Equatable {
-    package var number: Int
-    package var startedAt: Duration
-    package var endedAt: Duration?
+    package let number: Int
     package var pid: Int32?
-    /// Nil while the attempt executes, and if it succeeded or was cancelled.
-    package var failure: JobFailure?
-    package var pausedFor: Duration = .zero
     /// Why it ended with neither a success nor a failure, if it did.
     package var stop: Stop?
+    // In nanoseconds, half the size of a `Duration`.
+    private var start: Int64
+    private var end: Int64?
+    private var pause: Int64 = 0
+    private var fault: Shared<JobFailure>?
+
+    package init(
+      number: Int, startedAt: Duration, endedAt: Duration? = nil, pid: Int32? = nil, failure: JobFailure? = nil,
+      pausedFor: Duration = .zero, stop: Stop? = nil
+    ) {
+      self.number = number
+      self.pid = pid
+      self.stop = stop
+      start = startedAt.nanoseconds
+      (self.endedAt, self.pausedFor, self.failure) = (endedAt, pausedFor, failure)
+    }
+
+    package var startedAt: Duration {
+      get { .nanoseconds(start) }
+      set { start = newValue.nanoseconds }
+    }
+    package var endedAt: Duration? {
+      get { end.map { .nanoseconds($0) } }
+      set { end = newValue?.nanoseconds }
+    }
+    package var pausedFor: Duration {
+      get { .nanoseconds(pause) }
+      set { pause = newValue.nanoseconds }
+    }
+    /// Nil while the attempt executes, and if it succeeded or was cancelled.
+    package var failure: JobFailure? {
+      get { fault?.value }
+      set { fault = newValue.map { Shared($0) } }
+    }
 
     package enum Stop: String, Sendable {
       case cancelled
@@ -160,12 +207,10 @@ extension JobRecord {
       if attempts.last?.number == number { attempts.removeLast() }
       attempts.append(Attempt(number: number, startedAt: time, pid: pid))
       if attempts.count > Self.attemptLimit { attempts.remove(at: 1) }
-      progress = nil
-      rate = nil
-      rates.clear()
+      if details.value.hasProgress { details.value.forgetProgress() }
     } else if !attempts.isEmpty, self.state.isActive, !state.isActive {
       attempts[attempts.count - 1].endedAt = time
-      place?.took = nil
+      if place?.took != nil { details.value.place?.took = nil }
       switch state {
       case .failed(let failure, _), .backingOff(_, _, _, let failure): attempts[attempts.count - 1].failure = failure
       case .cancelled: attempts[attempts.count - 1].stop = .cancelled
@@ -175,19 +220,19 @@ extension JobRecord {
     }
     if let pid { launch(pid) }
     // The rate is not sampled over time spent not executing.
-    if case .executing = self.state {} else { rateSample = nil }
-    if !state.isActive { cancelling = nil }
+    if self.state != .executing, details.value.rateSample != nil { details.value.rateSample = nil }
+    if !state.isActive, cancelling != nil { details.value.cancelling = nil }
     // The first phase is recorded when it ends, so that the many waiting jobs of a large run allocate nothing.
     if phases.count == 0 { phases.begin(Phase.Kind(self.state), at: since) }
     if phases.last?.kind != Phase.Kind(state) || state.isTerminal { phases.begin(Phase.Kind(state), at: time) }
-    if !state.isTerminal { restored = nil }
+    if !state.isTerminal, restored != nil { details.value.restored = nil }
     self.state = state
     since = time
   }
 
   /// Notes where it is in the cluster; with the time that an attempt has taken it may have begun before that was seen.
   mutating func put(in place: ClusterPlace, at time: Duration) {
-    self.place = place
+    details.value.place = place
     guard let took = place.took, state.isActive, let attempt, time - attempt.startedAt < took,
       let start = phases.beginAttempt(at: time - took)
     else { return }
@@ -204,18 +249,29 @@ extension JobRecord {
     return max(earliest, min(time, attempt.startedAt + took))
   }
 
+  mutating func report(_ progress: JobProgress, at time: Duration) { details.value.report(progress, at: time) }
+}
+
+extension JobRecord.Details {
+  /// Whether the newest attempt has reported progress.
+  fileprivate var hasProgress: Bool { progress != nil || rate != nil || rates.begun != nil }
+
+  fileprivate mutating func forgetProgress() {
+    progress = nil
+    rate = nil
+    rates.clear()
+  }
+
   mutating func report(_ progress: JobProgress, at time: Duration) {
     if progress.isUnknown, self.progress?.total != nil {
-      self.progress = nil
-      rate = nil
+      forgetProgress()
       rateSample = nil
-      rates.clear()
       return
     }
     self.progress = progress
     rates.report(progress.done, at: time)
     guard let sample = rateSample else {
-      rateSample = RateSample(time: time, done: progress.done)
+      rateSample = JobRecord.RateSample(time: time, done: progress.done)
       return
     }
     let seconds = (time - sample.time) / .seconds(1)
@@ -224,6 +280,6 @@ extension JobRecord {
     // Old samples fade with a half-life of about two seconds, at any frequency of reports.
     let weight = 1 - 1 / (1 + seconds / 2)
     rate = rate.map { $0 + (now - $0) * weight } ?? now
-    rateSample = RateSample(time: time, done: progress.done)
+    rateSample = JobRecord.RateSample(time: time, done: progress.done)
   }
 }

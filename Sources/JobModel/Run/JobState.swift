@@ -10,10 +10,10 @@ package enum JobState: Sendable, Equatable {
   /// Paused by a person; `started` if an attempt is in progress.
   case paused(started: Bool)
   /// Retry `number` of `limit` starts at `until` on the run's clock.
-  case backingOff(until: Duration, number: Int, limit: Int, after: JobFailure)
+  indirect case backingOff(until: Duration, number: Int, limit: Int, after: JobFailure)
   case succeeded(upToDate: Bool)
   /// The last attempt failed and no retry follows; `allowed` if the run can succeed nevertheless.
-  case failed(JobFailure, allowed: Bool)
+  indirect case failed(JobFailure, allowed: Bool)
   case cancelled(by: Canceller)
   case skipped(because: SkipCause)
 

@@ -44,7 +44,7 @@ package struct Phase: Sendable, Equatable {
 
   package init(_ kind: Kind, at start: Duration) {
     self.kind = kind
-    nanoseconds = Int64(clamping: start.attoseconds / 1_000_000_000)
+    nanoseconds = start.nanoseconds
   }
 
   init(_ kind: Kind, nanoseconds: Int64) {
@@ -110,4 +110,9 @@ package struct Phases: Sendable, Equatable {
     }
     all.replaceSubrange(..<half, with: pairs)
   }
+}
+
+extension Duration {
+  /// At most 292 years.
+  var nanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 }

@@ -1,3 +1,5 @@
+import Basics
+
 /// The state of a run: the fold of its events and nothing else.
 package struct Run: Sendable, Equatable {
   package internal(set) var start: RunStart?
@@ -30,7 +32,8 @@ package struct Run: Sendable, Equatable {
   /// The first failed job of the run that was not allowed to fail; nil once it is retried.
   package internal(set) var firstFailure: JobID?
   var endedLogs = EndedLogs()
-  private let logCapacity: Int
+  /// What a job begins with.
+  let details: Shared<JobRecord.Details>
   /// Edges from jobs that are not added yet to jobs that need them.
   private var early: [JobID: [JobGraph.Dependent]] = [:]
   /// The number that the next event must have.
@@ -38,7 +41,7 @@ package struct Run: Sendable, Equatable {
 
   /// A run without events; `logCapacity` is how many lines of each job's output are kept.
   package init(logCapacity: Int = LogRing.capacity) {
-    self.logCapacity = logCapacity
+    details = Shared(JobRecord.Details(log: LogRing(capacity: logCapacity)))
     programLog = LogRing(capacity: logCapacity)
   }
 
@@ -187,7 +190,7 @@ package struct Run: Sendable, Equatable {
       jobs.reserveCapacity(min(start.jobs, 1 << 17))
     case .jobAdded(let id, let job):
       precondition(id.index == jobs.count, "jobs are added in the order of their identifiers")
-      jobs.append(JobRecord(job: job, logCapacity: logCapacity))
+      jobs.append(JobRecord(job: job, details))
       jobs[id.index].since = event.time
       counts.add(.waiting, 1, of: job)
       if let parent = job.parent, parent < id { jobs[parent.index].children.append(id) }
@@ -198,23 +201,23 @@ package struct Run: Sendable, Equatable {
     case .jobLaunched(let id, let pid):
       jobs[id.index].launch(pid)
     case .jobRestored(let id, let success):
-      jobs[id.index].restored = success
+      jobs[id.index].details.value.restored = success
     case .jobCaused(let id, let attempt, let text):
-      jobs[id.index].cause = .init(attempt: attempt, text: text)
+      jobs[id.index].details.value.cause = .init(attempt: attempt, text: text)
     case .inputsHashed(let id, let hash):
-      jobs[id.index].inputsHash = hash
+      jobs[id.index].details.value.inputsHash = hash
     case .jobOutputs(let id, let values):
-      jobs[id.index].outputs = values
+      jobs[id.index].details.value.outputs = values
     case .jobPlaced(let id, let place):
       jobs[id.index].put(in: place, at: event.time)
     case .jobProgress(let id, let progress):
       jobs[id.index].report(progress, at: event.time)
     case .jobLog(let id, let attempt, let line):
-      jobs[id.index].log.append(line, seq: event.seq, at: event.time, attempt: attempt)
+      jobs[id.index].details.value.log.append(line, seq: event.seq, at: event.time, attempt: attempt)
     case .programLog(let line):
       programLog.append(line, seq: event.seq, at: event.time, attempt: 1)
     case .cancelRequested(let id, let canceller, let isKill):
-      jobs[id.index].cancelling = .init(by: canceller, isKill: isKill, at: event.time)
+      jobs[id.index].details.value.cancelling = .init(by: canceller, isKill: isKill, at: event.time)
     case .slotsChanged(let slots):
       self.slots = slots
     case .poolChanged(let name, let size):
@@ -242,14 +245,14 @@ package struct Run: Sendable, Equatable {
   /// Releases the unused memory of an ended job's log, and trims the logs of the jobs that ended first when the logs of ended jobs
   /// take too much; log files have the rest.
   private mutating func boundLogs(_ id: JobID) {
-    jobs[id.index].log.trim(to: .max)
+    jobs[id.index].details.value.log.trim(to: .max)
     endedLogs.jobs.append(id)
     endedLogs.memory += jobs[id.index].log.memory
     while endedLogs.memory > EndedLogs.limit, let oldest = endedLogs.popFirst() {
       let before = jobs[oldest.index].log.memory
       // A retried job is counted again when it ends.
       if jobs[oldest.index].state.isTerminal {
-        jobs[oldest.index].log.trim(to: EndedLogs.kept, bytes: EndedLogs.keptBytes)
+        jobs[oldest.index].details.value.log.trim(to: EndedLogs.kept, bytes: EndedLogs.keptBytes)
       }
       let after = jobs[oldest.index].state.isTerminal ? jobs[oldest.index].log.memory : 0
       endedLogs.memory -= min(endedLogs.memory, before - after)
@@ -259,7 +262,7 @@ package struct Run: Sendable, Equatable {
   /// The jobs that have ended with output, in the order of their ends, and the memory of their logs.
   struct EndedLogs: Equatable {
     /// Bytes, of text and entries.
-    static let limit = 32 << 20
+    static let limit = 16 << 20
     /// Lines.
     static let kept = 20
     /// Of their text.

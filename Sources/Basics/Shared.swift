@@ -1,0 +1,31 @@
+/// A value behind a reference, which its copies share until one of them is changed.
+///
+/// For large values of which a program keeps many copies and changes few.
+@usableFromInline package struct Shared<Value> {
+  @usableFromInline final class Box {
+    @usableFromInline var value: Value
+
+    @inlinable init(_ value: Value) { self.value = value }
+  }
+
+  @usableFromInline var box: Box
+
+  @inlinable package init(_ value: Value) { box = Box(value) }
+
+  @inlinable package var value: Value {
+    _read { yield box.value }
+    _modify {
+      if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
+      yield &box.value
+    }
+  }
+}
+
+// Safe: the value in a box changes only while one copy has the box.
+extension Shared: @unchecked Sendable where Value: Sendable {}
+
+extension Shared: Equatable where Value: Equatable {
+  @inlinable package static func == (left: Shared, right: Shared) -> Bool {
+    left.box === right.box || left.value == right.value
+  }
+}
