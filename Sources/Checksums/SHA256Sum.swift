@@ -21,7 +21,10 @@ package final class SHA256Sum {
   }
 
   /// The sum of the bytes so far, in lower-case hexadecimal.
-  package var hex: String { value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+  package var hex: String {
+    let digits = [UInt8]("0123456789abcdef".utf8)
+    return String(decoding: value.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
 
   /// Whether the text is a sum in hexadecimal, in either case.
   package static func isHex(_ text: String) -> Bool {

@@ -186,7 +186,7 @@ struct RunLaunch {
     let (slots, onFailure) = (slots(graph), settings.onFailure ?? graph.onFailure)
     options.origin.slots = slots
     options.origin.onFailure = onFailure.rawValue
-    options.fingerprints = graph.jobs.map(Fingerprint.of)
+    options.jobs = graph.jobs
     options.added = AddedJobReader(environment, engine: settings.engine)
     options.queue.slots = slots
     options.queue.silencedWarnings = settings.silencedWarnings

@@ -8,8 +8,8 @@ struct RunOptions {
   var origin: RunOrigin
   var stateFolder: String
   var retention: Retention
-  /// The hash of what decides each job's result, by identifier; empty for a program's own queue.
-  var fingerprints: [String] = []
+  /// The declared jobs; empty for a program's own queue.
+  var jobs: [Job] = []
   /// Reads the jobs that are added during the run; nil for a program's own queue.
   var added: AddedJobReader?
   /// The options of the engine, for a graph.

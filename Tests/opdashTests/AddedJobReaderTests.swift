@@ -34,7 +34,6 @@ private func text(_ text: String, writer: String? = nil) -> AddedText {
     #expect(first.jobs.map(\.needs) == [[JobNeed(JobID(0))]])
     first.willAdd(JobID(4))
     #expect(reader.job(JobID(4)) == first.jobs[0] && reader.job(JobID(3)) == nil)
-    #expect(reader.fingerprint(of: JobID(4)) == Fingerprint.of(first.jobs[0]))
     let clash = AdditionRefusal(
       "more.yml:1:9: 'a' is a job of the run already: give this one another name",
       lines: [

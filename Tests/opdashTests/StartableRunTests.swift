@@ -13,7 +13,7 @@ import Testing
     var options = RunOptions(
       origin: RunOrigin(
         command: "run", words: ["run"], file: "/w/a.yml", directory: "/w", slots: 1, onFailure: "keep-going"),
-      stateFolder: stateFolder, retention: Retention(), fingerprints: graph.jobs.map(Fingerprint.of), queue: .init())
+      stateFolder: stateFolder, retention: Retention(), jobs: graph.jobs, queue: .init())
     options.queue.stateFolder = stateFolder
     return options
   }

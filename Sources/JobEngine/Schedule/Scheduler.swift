@@ -588,37 +588,81 @@ package struct Scheduler {
     /// Retries since the job was first started, or since a user last requested one.
     var retries = 0
     var ticket: Int?
+    /// Increases whenever the job enters or leaves the ready ones, so that its old heap entries are void.
+    var stamp = 0
     /// Who has requested the end of an admitted attempt, set before it is known whether the attempt has begun.
     var canceller: JobState.Canceller?
     var mustKill = false
     var mustPause = false
-    /// The limit that the attempt in progress has exceeded.
-    var excess: JobFailure?
-    var deadline: Duration?
-    /// When the attempt is ended if it writes nothing more.
-    var silenceEnd: Duration?
-    var spokeAt: Duration?
     /// Whether the attempt of a service can be used.
     var isReady = false
-    /// When the newest attempt of a service could be used.
-    var readyAt: Duration?
     /// Whether a service that is to end waits for the jobs that need it.
     var isHeld = false
     /// Whether a user has approved the job.
     var isApproved = false
-    /// The attempt whose inputs have changed since; nil where the next attempt does not answer a change.
-    var earlier: EarlierAttempt?
-    /// The changes of its inputs that it may have made itself.
-    var echo: InputEcho?
-    /// How much of the deadline was left when the attempt was paused.
-    var timeLeft: Duration?
-    /// Increases whenever the job enters or leaves the ready ones, so that its old heap entries are void.
-    var stamp = 0
     var isWithdrawing = false
     /// Whether the cluster will execute the attempt once more.
     var isRequeued = false
     /// Whether the attempt has started in the cluster although it was to be withdrawn, and will be ended for that.
     var isTakenBack = false
+    private var rare: Shared<Rare>?
+
+    /// What jobs without a limit have not, unless they are services or inputs are watched.
+    private struct Rare {
+      var excess: JobFailure?
+      var deadline: Duration?
+      var silenceEnd: Duration?
+      var spokeAt: Duration?
+      var readyAt: Duration?
+      var earlier: EarlierAttempt?
+      var echo: InputEcho?
+      var timeLeft: Duration?
+    }
+
+    private mutating func change(_ body: (inout Rare) -> Void) {
+      var all = rare.take() ?? Shared(Rare())
+      body(&all.value)
+      rare = all
+    }
+
+    /// The limit that the attempt in progress has exceeded.
+    var excess: JobFailure? {
+      get { rare?.value.excess }
+      set { if newValue != excess { change { $0.excess = newValue } } }
+    }
+    var deadline: Duration? {
+      get { rare?.value.deadline }
+      set { if newValue != deadline { change { $0.deadline = newValue } } }
+    }
+    /// When the attempt is ended if it writes nothing more.
+    var silenceEnd: Duration? {
+      get { rare?.value.silenceEnd }
+      set { if newValue != silenceEnd { change { $0.silenceEnd = newValue } } }
+    }
+    var spokeAt: Duration? {
+      get { rare?.value.spokeAt }
+      set { if newValue != spokeAt { change { $0.spokeAt = newValue } } }
+    }
+    /// When the newest attempt of a service could be used.
+    var readyAt: Duration? {
+      get { rare?.value.readyAt }
+      set { if newValue != readyAt { change { $0.readyAt = newValue } } }
+    }
+    /// The attempt whose inputs have changed since; nil where the next attempt does not answer a change.
+    var earlier: EarlierAttempt? {
+      get { rare?.value.earlier }
+      set { if newValue != earlier { change { $0.earlier = newValue } } }
+    }
+    /// The changes of its inputs that it may have made itself.
+    var echo: InputEcho? {
+      get { rare?.value.echo }
+      set { if newValue != echo { change { $0.echo = newValue } } }
+    }
+    /// How much of the deadline was left when the attempt was paused.
+    var timeLeft: Duration? {
+      get { rare?.value.timeLeft }
+      set { if newValue != timeLeft { change { $0.timeLeft = newValue } } }
+    }
 
     /// Forgets the attempts so far: the next one is like a first.
     mutating func forgetAttempts() {

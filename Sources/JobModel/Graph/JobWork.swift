@@ -1,3 +1,5 @@
+import Basics
+
 /// The work of one attempt; paths are absolute.
 ///
 /// Indirect, because a run copies its jobs often.
@@ -74,11 +76,20 @@ package struct ShellWork: Sendable, Equatable {
   /// How long it may write nothing before its attempt is stopped.
   package var silence: Duration?
   /// The service settings of a program that other jobs need running rather than ended.
-  package var service: Service?
+  package var service: Service? {
+    get { serving?.value }
+    set { serving = newValue.map { Shared($0) } }
+  }
+  // Few jobs have one of these.
+  private var serving: Shared<Service>?
+  private var requested: Shared<ClusterRequest>?
   /// The engine that executes the program.
   package var engine = Engine.local
   /// The resources that the program requests if a cluster executes it.
-  package var clusterRequest = ClusterRequest()
+  package var clusterRequest: ClusterRequest {
+    get { requested?.value ?? ClusterRequest() }
+    set { requested = newValue == ClusterRequest() ? nil : Shared(newValue) }
+  }
 
   /// The cluster resources of the program; nil on this machine.
   package var cluster: ClusterRequest? { engine == .cluster ? clusterRequest : nil }

@@ -10,17 +10,12 @@ import Session
 /// Reads job files whose jobs are added to a run, and knows those jobs.
 final class AddedJobReader: AddedTextReader, @unchecked Sendable {
   // Safe: `known` is touched only on the queue of the readings, after `begin`; the rest has a lock or does not change.
-  private struct Entry {
-    var job: Job
-    var fingerprint: String
-  }
-
   private let environment: Environment
   private let engine: Engine?
   private var known = KnownJobs(JobGraph(name: ""))
   private var earlier: EarlierAttempts?
   /// The jobs that were added, by identifier.
-  private let added = Lock<[JobID: Entry]>([:])
+  private let added = Lock<[JobID: Job]>([:])
 
   /// `engine` is the one that the command line chose for the programs of the run.
   init(_ environment: Environment, engine: Engine?) { (self.environment, self.engine) = (environment, engine) }
@@ -32,9 +27,7 @@ final class AddedJobReader: AddedTextReader, @unchecked Sendable {
     (known, self.earlier) = (KnownJobs(shared), earlier)
   }
 
-  func job(_ id: JobID) -> Job? { added.withLock { $0[id]?.job } }
-
-  func fingerprint(of id: JobID) -> String? { added.withLock { $0[id]?.fingerprint } }
+  func job(_ id: JobID) -> Job? { added.withLock { $0[id] } }
 
   func read(
     _ text: AddedText, _ style: AddedText.Style, after new: NewlyKnown
@@ -64,12 +57,9 @@ final class AddedJobReader: AddedTextReader, @unchecked Sendable {
       }
     }
     let jobs = (earlier?.withUsualTimes(graph) ?? graph).jobs
-    let fingerprints = jobs.map(Fingerprint.of)
     return ReadJobs(jobs, pools: graph.pools, secrets: graph.secrets, notes: notes) { [added] first in
       added.withLock { added in
-        for (index, job) in jobs.enumerated() {
-          added[JobID(first.index + index)] = Entry(job: job, fingerprint: fingerprints[index])
-        }
+        for (index, job) in jobs.enumerated() { added[JobID(first.index + index)] = job }
       }
     }
   }

@@ -16,9 +16,9 @@ final class RunRecording {
     self.feed = feed
     self.options = options
     let queue = feed as? JobQueue
-    let (first, added) = (options.fingerprints, options.added)
+    let (first, added) = (options.jobs, options.added)
     let fingerprint: @Sendable (JobID) -> String? = { id in
-      first.indices.contains(id.index) ? first[id.index] : added?.fingerprint(of: id)
+      (first.indices.contains(id.index) ? first[id.index] : added?.job(id)).map(Fingerprint.of)
     }
     let successes = queue?.folder.map { SuccessLog(folder: $0.path, fingerprint: fingerprint) }
     if let successes { queue?.whenAttemptSucceeds(successes.append) }
