@@ -99,7 +99,8 @@ struct LongRunTests {
     #expect(try #require(run.jobs[1].attempt?.number) > 600, "the job has been retried all day")
     #expect(run.jobs[0].log.total == 24 * 720)
     // What is looked at must be found.
-    for path in ["stream.journal.run.jobs.log.storage", "scheduler.alarms.elements", "dashboard.events.kept"] {
+    let logs = "stream.journal.run.jobs.details.box.value.log.storage"
+    for path in [logs, "scheduler.alarms.elements", "dashboard.events.kept"] {
       #expect(kept.last?[path] != nil, "\(kept.last?.keys.sorted() ?? [])")
     }
     for path in Set(kept.flatMap(\.keys)).sorted() {
