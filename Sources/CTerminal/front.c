@@ -126,6 +126,8 @@ pid_t terminal_front(void) { return front; }
 
 bool terminal_front_leave(void) {
   if (front == 0) return false;
+  // A job that is being started may have it too until it closes what it was not given; its end must kill nothing then.
+  fcntl(lifeline, F_SETFL, 0);
   close(lifeline);
   lifeline = -1;
   signal_pipe_unwatch(SIGHUP);

@@ -82,6 +82,23 @@ struct DetachedRunTests {
     #expect(try place.run("logs", "last", "nap").outputText == "napped\n")
   }
 
+  /// strace holds up a process that is to become a job's program before it closes what it has of the run.
+  @Test func aRunThatStartsAJobLeavesItsTerminalAlive() throws {
+    let options = "-D -f -q -o trace -e trace=close_range -e inject=close_range:delay_enter=5000000"
+    let pty = try place.pty(script: "exec strace \(options) $OPDASH run jobs.yml")
+    #expect(
+      pty.waitUntil { pty in
+        let calls = place.contents("trace").map { String(decoding: $0, as: UTF8.self) }
+        return pty.text.contains("Publish?") && calls?.contains("close_range(3") == true
+      })
+    pty.send("D")
+    #expect(pty.waitUntil { $0.ending == .exited(0) })
+    #expect(try place.run("approve", "site").outputText == "approved ask\n")
+    let wait = try place.start("wait", "site")
+    try place.write("", to: "go")
+    #expect(wait.ending() == .exited(0))
+  }
+
   /// Nobody is left who could retry its failure.
   @Test func aRunThatHasLeftItsTerminalEndsByItself() throws {
     try place.write("jobs: { fails: { run: \"while [ ! -e go ]; do sleep 0.02; done; exit 3\" } }", to: "fails.yml")
