@@ -1,6 +1,6 @@
 /// A value behind a reference, which its copies share until one of them is changed.
 ///
-/// For large values of which a program keeps many copies and changes few.
+/// For large values with many copies and few changes.
 @usableFromInline package struct Shared<Value> {
   @usableFromInline final class Box {
     @usableFromInline var value: Value

@@ -126,7 +126,7 @@ pid_t terminal_front(void) { return front; }
 
 bool terminal_front_leave(void) {
   if (front == 0) return false;
-  // A job that is being started may have it too until it closes what it was not given; its end must kill nothing then.
+  // A starting job may still hold a copy, and the kernel sends the signal until the last copy is closed.
   fcntl(lifeline, F_SETFL, 0);
   close(lifeline);
   lifeline = -1;

@@ -10,7 +10,7 @@ import Testing
     #expect(second.value == [1, 2, 3])
   }
 
-  @Test func aValueThatNobodyElseHasIsChangedInItsPlace() {
+  @Test func anUnsharedValueIsChangedInItsPlace() {
     var only = Shared(Array(0..<100))
     let place = only.value.withUnsafeBufferPointer(\.baseAddress)
     only.value[3] = 7

@@ -82,7 +82,7 @@ struct DetachedRunTests {
     #expect(try place.run("logs", "last", "nap").outputText == "napped\n")
   }
 
-  /// strace holds up a process that is to become a job's program before it closes what it has of the run.
+  /// strace holds up the process of a starting job before it closes the run's descriptors.
   @Test func aRunThatStartsAJobLeavesItsTerminalAlive() throws {
     let options = "-D -f -q -o trace -e trace=close_range -e inject=close_range:delay_enter=5000000"
     let pty = try place.pty(script: "exec strace \(options) $OPDASH run jobs.yml")

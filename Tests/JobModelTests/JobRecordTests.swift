@@ -23,7 +23,7 @@ import Testing
     #expect(MemoryLayout<JobEvent>.stride <= 80)
   }
 
-  @Test mutating func aJobThatSaysNothingOfItselfHasNoDetailsOfItsOwn() {
+  @Test mutating func aJobWithoutReportsSharesTheFirstDetails() {
     for state in [JobState.ready(for: .slot), .executing, .paused(started: true), .executing] {
       apply(.jobState(job, state, attempt: 1, pid: 7))
     }

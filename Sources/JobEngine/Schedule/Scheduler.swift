@@ -607,7 +607,7 @@ package struct Scheduler {
     var isTakenBack = false
     private var rare: Shared<Rare>?
 
-    /// What jobs without a limit have not, unless they are services or inputs are watched.
+    /// Only for jobs with a limit, services, and jobs whose inputs are watched.
     private struct Rare {
       var excess: JobFailure?
       var deadline: Duration?

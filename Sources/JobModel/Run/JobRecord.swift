@@ -17,10 +17,10 @@ package struct JobRecord: Sendable, Equatable {
   package var phases = Phases()
   /// Edges to the dependents; one with two conditions has two.
   package internal(set) var edges: [JobGraph.Dependent] = []
-  /// Of most jobs of a large run these are the ones that they began with, which all records share.
+  /// Most jobs of a large run keep the details they began with, and share them.
   var details: Shared<Details>
 
-  /// What a job has told of itself, and what was told about it.
+  /// The reports of the job and of its executor.
   struct Details: Sendable, Equatable {
     var log: LogRing
     var progress: JobProgress?
@@ -59,7 +59,7 @@ package struct JobRecord: Sendable, Equatable {
   /// The number of attempts kept of a job that is retried all day.
   package static let attemptLimit = 100
 
-  /// `details` are those of a job about which nothing is known.
+  /// `details` are the details to begin with.
   init(job: Job, _ details: Shared<Details> = .init(Details(log: LogRing()))) {
     self.job = job
     self.details = details

@@ -32,7 +32,7 @@ package struct Run: Sendable, Equatable {
   /// The first failed job of the run that was not allowed to fail; nil once it is retried.
   package internal(set) var firstFailure: JobID?
   var endedLogs = EndedLogs()
-  /// What a job begins with.
+  /// The details of a new job.
   let details: Shared<JobRecord.Details>
   /// Edges from jobs that are not added yet to jobs that need them.
   private var early: [JobID: [JobGraph.Dependent]] = [:]
