@@ -125,8 +125,9 @@ static bool is_same_terminal(int one, int other) {
 }
 
 void output_keep_lines_whole(void) {
-  fflush(stdout);
+  // In this order: another thread that prints between the two calls would leave a part of a line in the buffer.
   setvbuf(stdout, NULL, _IOLBF, 0);
+  fflush(stdout);
 }
 
 int output_capture_terminal(int terminal) {
