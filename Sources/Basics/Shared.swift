@@ -16,7 +16,7 @@
     _read { yield box.value }
     _modify {
       #if THREAD_SANITIZER
-      // It does not see the order that the counts of references give.
+      // The sanitizer does not know that reference counts order accesses.
       box = Box(box.value)
       #else
       if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
