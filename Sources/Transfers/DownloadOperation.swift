@@ -152,6 +152,14 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     }
   }
 
+  override func willReport() throws(TransferError) {
+    guard case .requesting(let part, _) = phase else { return }
+    do throws(TransferError) { try part.flush() } catch {
+      hold()
+      throw error
+    }
+  }
+
   override func abandon() {
     hold()
     if !canResume, case .idle(isWhole: true) = phase { try? openPart().close(keeping: false) }
@@ -319,6 +327,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
 
   private func verify(_ part: PartFile) {
     guard let expected = sha256?.lowercased() else { return commit(part) }
+    do throws(TransferError) { try part.flush() } catch { return end(part, error) }
     let digest = part.startDigest { [self] digest, result in
       thread.async { self.verified(digest, result, expected: expected) }
     }
@@ -339,7 +348,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   private func commit(_ part: PartFile) {
     do throws(TransferError) {
       let saved: URL
-      if let modified { part.setModificationTime(modified) }
+      part.modified = modified
       if existing == .overwrite {
         saved = Self.numbers(of: wanted).first { !isOfAnother($0) } ?? wanted
         try part.commit(replacing: saved.path(percentEncoded: false))
@@ -392,7 +401,7 @@ extension DownloadOperation: ExchangeDelegate {
       if let text { note(text) }
       try part.startAgain()
       modified = reply.lastModified
-      if canResume, let info = PartInfo(url: infoURL, reply: reply) { try part.save(info) }
+      if canResume, let info = PartInfo(url: infoURL, reply: reply) { part.setInfo(info) }
     } else {
       part.seek(to: range.start)
       // A reply to a range may omit the date that the first reply gave.
@@ -411,7 +420,8 @@ extension DownloadOperation: ExchangeDelegate {
     hasBytes = true
     if let end = verdict?.end, Int64(bytes.count) > end - part.offset { throw .tooLong }
     try part.write(bytes)
-    report(part.offset, of: verdict?.total)
+    // A killed process loses no byte that it has reported.
+    try report(part.offset, of: verdict?.total) { () throws(TransferError) in try part.flush() }
   }
 
   func exchange(_ exchange: Exchange, endedWith error: TransferError?) {

@@ -96,6 +96,9 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
   /// Pauses the work that `proceed()` has begun.
   func hold() {}
 
+  /// Called before a delayed report of progress; an error ends the transfer.
+  func willReport() throws(TransferError) {}
+
   /// Releases files before a cancelled transfer ends.
   func abandon() {}
 
@@ -135,9 +138,15 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
   }
 
   /// Reports the progress now or, at most a tenth of a second later, the newest one by then.
-  final func report(_ completed: Int64, of total: Int64?) {
+  final func report(_ completed: Int64, of total: Int64?) { report(completed, of: total, after: {}) }
+
+  /// Calls `keep` first if the progress is reported now; otherwise `willReport()` is called when it is.
+  final func report<Problem>(
+    _ completed: Int64, of total: Int64?, after keep: () throws(Problem) -> Void
+  ) throws(Problem) {
     let progress = OperationProgress(completed: completed, total: total)
     if let progress = progressGate.report(progress, of: 0, now: thread.now) {
+      try keep()
       report(completed: progress.completed, total: progress.total)
     } else if !hasProgressTimer, let wake = progressGate.nextWake {
       hasProgressTimer = true
@@ -148,6 +157,7 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
   private func reportDueProgress() {
     hasProgressTimer = false
     for (_, progress) in progressGate.due(now: thread.now) {
+      do throws(TransferError) { try willReport() } catch { return end(.failure(error)) }
       report(completed: progress.completed, total: progress.total)
     }
   }

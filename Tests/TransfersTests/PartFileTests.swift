@@ -9,9 +9,11 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
+  /// A part with bytes that are in its file.
   private func part(_ text: String = "") throws -> PartFile {
     let part = try PartFile(for: folder.file("file"))
     try write(text, to: part)
+    try part.flush()
     return part
   }
 
@@ -34,6 +36,7 @@ import Testing
     #expect(part.offset == 5 && part.size == 5)
     part.seek(to: 3)
     try write("xyz", to: part)
+    try part.flush()
     #expect(part.offset == 6 && part.size == 6)
     #expect(try content("file.part") == "123xyz")
   }
@@ -41,20 +44,69 @@ import Testing
   @Test func aPartThatStartsAgainIsAsANewOne() throws {
     let part = try part()
     try part.startAgain()
-    try part.save(try info())
+    part.setInfo(try info())
     try write("12345", to: part)
     try part.startAgain()
     #expect(part.offset == 0 && part.size == 0 && part.info == nil)
     #expect(folder.names() == ["file.part"])
     // The info is that of the new bytes.
-    try part.save(try info())
+    part.setInfo(try info())
     try write("ab", to: part)
+    try part.flush()
     #expect(try content("file.part") == "ab")
+    #expect(folder.names() == ["file.part", "file.part.meta"])
+  }
+
+  @Test func gatheredBytesAreDroppedByAStartAgain() throws {
+    let part = try part()
+    try write("12345", to: part)
+    try part.startAgain()
+    try write("ab", to: part)
+    #expect(part.offset == 2)
+    try part.flush()
+    #expect(try content("file.part") == "ab")
+  }
+
+  @Test func aFileOfOnePieceNeedsNoInfoFile() throws {
+    let part = try part()
+    part.setInfo(try info())
+    try write("12345", to: part)
+    #expect(part.offset == 5 && part.size == 0)
+    #expect(folder.names() == ["file.part"])
+    part.modified = 1_000_000_000
+    try part.commit(replacing: folder.file("file").path())
+    #expect(folder.names() == ["file"])
+    #expect(try content("file") == "12345")
+    // The last write comes before the time.
+    #expect(FileStatus(folder.file("file").path())?.value.st_mtim.tv_sec == 1_000_000_000)
+  }
+
+  @Test func aPieceIsWrittenWithTheInfoWithoutWhichItIsLost() throws {
+    let piece = String(repeating: "x", count: 64 << 10)
+    let part = try part()
+    part.setInfo(try info())
+    try write(piece, to: part)
+    #expect(part.size == 0 && folder.names() == ["file.part"])
+    try write(piece, to: part)
+    #expect(part.size == 128 << 10 && folder.names() == ["file.part", "file.part.meta"])
+    try write("12", to: part)
+    try part.flush()
+    #expect(part.offset == 128 << 10 + 2 && part.size == part.offset)
+    #expect(try content("file.part") == piece + piece + "12")
+  }
+
+  @Test func anInfoThatCannotBeWrittenKeepsTheBytesOut() throws {
+    let part = try part()
+    part.setInfo(try info())
+    try Data().write(to: folder.file("file.part.meta"))
+    try write("1", to: part)
+    #expect(throws: TransferError.self) { try part.flush() }
+    #expect(part.size == 0)
   }
 
   @Test func theNextTransferFindsTheBytesWithTheirInfo() throws {
     let first = try part()
-    try first.save(try info())
+    first.setInfo(try info())
     try write("1", to: first)
     first.close(keeping: true)
     let second = try part()
@@ -129,7 +181,7 @@ import Testing
   @Test(arguments: [("", true, false), ("1", true, true), ("1", false, false)])
   func aPartIsKeptIfItIsWantedAndHasBytes(text: String, isWanted: Bool, isKept: Bool) throws {
     let part = try part()
-    try part.save(try info())
+    part.setInfo(try info())
     try write(text, to: part)
     part.close(keeping: isWanted)
     #expect(folder.names() == (isKept ? ["file.part", "file.part.meta"] : []))
@@ -147,7 +199,7 @@ import Testing
     try Data("old".utf8).write(to: folder.file("file"))
     #expect(chmod(folder.file("file").path(), 0o640) == 0)
     let part = try part()
-    try part.save(try info())
+    part.setInfo(try info())
     try write("new", to: part)
     try part.commit(replacing: folder.file("file").path())
     #expect(folder.names() == ["file"])
@@ -166,6 +218,23 @@ import Testing
     #expect(folder.names() == (taken + [name]).sorted())
     #expect(try content(name) == "new")
     for other in taken { #expect(try content(other) == other) }
+  }
+
+  /// As on a file system that has no links.
+  @Test(arguments: [false, true])
+  func aPlaceholderKeepsTheNameForThePart(isTaken: Bool) throws {
+    if isTaken { try Data("old".utf8).write(to: folder.file("file")) }
+    let part = try part("new")
+    #expect(try part.rename(toPlaceholder: folder.file("file").path()) == !isTaken)
+    #expect(folder.names() == (isTaken ? ["file", "file.part"] : ["file"]))
+    #expect(try content("file") == (isTaken ? "old" : "new"))
+  }
+
+  @Test func aPlaceholderWithoutAPartIsRemoved() throws {
+    let part = try part("new")
+    #expect(unlink(part.path) == 0)
+    #expect(throws: TransferError.self) { try part.rename(toPlaceholder: folder.file("file").path()) }
+    #expect(folder.names().isEmpty)
   }
 
   @Test(arguments: [[], ["file"]])

@@ -7,45 +7,51 @@ extension String {
   /// `token`, `key` and `password`. A secret in the path can't be told from a file name and stays. The text need
   /// not be a valid URL: whatever a person or a server gave in its place can be masked.
   package var maskedURL: String {
-    var scheme = self[startIndex..<startIndex]
-    var rest = self[...]
-    if let end = firstRange(of: "//")?.upperBound, !self[..<end].contains(where: { "?#".contains($0) }) {
-      scheme = self[..<end]
-      rest = self[end...]
+    // By scalars: a mark before a combining one is a part of another Character.
+    var rest = unicodeScalars[...]
+    guard rest.contains(where: { "@?#".unicodeScalars.contains($0) }) else { return self }
+    var masked = Substring.UnicodeScalarView()
+    if let end = rest.firstRange(of: "//".unicodeScalars)?.upperBound,
+      !rest[..<end].contains(where: { "?#".unicodeScalars.contains($0) })
+    {
+      masked += rest[..<end]
+      rest = rest[end...]
+      if let at = rest.endOfUser {
+        masked += "***".unicodeScalars
+        rest = rest[at...]
+      }
     }
-    var masked = String(scheme)
-    if !scheme.isEmpty, let at = rest.endOfUser {
-      masked += "***"
-      rest = rest[at...]
-    }
-    let path = rest.prefix { !"?#".contains($0) }
+    let path = rest.prefix { !"?#".unicodeScalars.contains($0) }
     masked += path
     rest = rest[path.endIndex...]
     while let mark = rest.first {
-      let parameter = rest.dropFirst().prefix { !"?#&;".contains($0) }
+      let parameter = rest.dropFirst().prefix { !"?#&;".unicodeScalars.contains($0) }
       masked.append(mark)
       let name = parameter.prefix { $0 != "=" }
-      masked += name.endIndex < parameter.endIndex && name.namesCredential ? "\(name)=***" : parameter
+      let isHidden = name.endIndex < parameter.endIndex && String(name).namesCredential
+      masked += isHidden ? name + "=***".unicodeScalars : parameter
       rest = rest[parameter.endIndex...]
     }
-    return masked
+    return String(masked)
   }
 }
 
-extension Substring {
+extension Substring.UnicodeScalarView {
   /// The place of the `@` that ends the user's name and password, at the start of the text after `//`.
   fileprivate var endOfUser: Index? {
-    let authority = prefix { !"/?#".contains($0) }
+    let authority = prefix { !"/?#".unicodeScalars.contains($0) }
     if let at = authority.lastIndex(of: "@") { return at }
     // A password with an unescaped `/`, `?` or `#`: the text before it isn't a host with a port.
-    guard !authority.hasPrefix("["), let colon = authority.firstIndex(of: ":") else { return nil }
+    guard authority.first != "[", let colon = authority.firstIndex(of: ":") else { return nil }
     let port = authority[authority.index(after: colon)...]
-    return port.allSatisfy { $0.isASCII && $0.isNumber } ? nil : lastIndex(of: "@")
+    return port.allSatisfy { ("0"..."9").contains($0) } ? nil : lastIndex(of: "@")
   }
+}
 
+extension String {
   /// Whether a parameter of this name has a credential as its value.
   fileprivate var namesCredential: Bool {
-    let name = (removingPercentEncoding ?? String(self)).lowercased()
+    let name = (removingPercentEncoding ?? self).lowercased()
     let letters = name.filter { $0.isLetter || $0.isNumber }
     if Credentials.prefixes.contains(where: { name.hasPrefix($0) }) { return true }
     if Credentials.parts.contains(where: { letters.contains($0) }) { return true }

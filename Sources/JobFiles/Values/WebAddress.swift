@@ -4,18 +4,18 @@ import Basics
 package enum WebAddress {
   /// The fault of a URL as a sentence; nil for a plausible one.
   package static func fault(in url: String) -> String? {
-    let shown = Quoted.text(url.maskedURL)
+    var shown: String { Quoted.text(url.maskedURL) }
     // The values of other jobs are known only in the run; a port is a number.
     if url.hasPrefix("${jobs.") { return nil }
-    let url = url.replacing(/\$\{jobs\.[^}]*\}/, with: "1")
-    guard let colon = url.firstRange(of: "://") else {
+    let url = url.utf8.contains(UInt8(ascii: "$")) ? url.replacing(/\$\{jobs\.[^}]*\}/, with: "1") : url
+    guard let colon = url.utf8.firstRange(of: "://".utf8) else {
       return "\(shown) is no URL: write it with http:// or https:// at its beginning"
     }
     let scheme = url[..<colon.lowerBound].lowercased()
     guard scheme == "http" || scheme == "https" else {
       return "\(shown) is neither http nor https: write a URL of these, or use a program such as curl in 'run'"
     }
-    if url.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.isUnprintable }) {
+    if url.unicodeScalars.contains(where: isBlank) {
       return "\(shown) holds a blank or a control character: write a blank as %20"
     }
     let authority = url[colon.upperBound...].prefix { !"/?#".contains($0) }
@@ -30,6 +30,12 @@ package enum WebAddress {
     let rest = address[host.endIndex...]
     guard rest.isEmpty || isPort(rest) else { return "\(shown) has no valid port: write a number from 1 to 65535" }
     return nil
+  }
+
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    // The properties of a scalar are a search in a table.
+    if ("!"..."~").contains(scalar) { return false }
+    return scalar.properties.isWhitespace || scalar.isUnprintable
   }
 
   private static func isPort(_ text: Substring) -> Bool {

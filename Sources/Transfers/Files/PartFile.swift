@@ -15,14 +15,21 @@ final class PartFile {
   private let target: String
   private let folder: String
   private var descriptor: Int32
-  /// The position of the next byte.
+  /// The position of the next byte, after those in `gathered`.
   private(set) var offset: Int64 = 0
   private(set) var info: PartInfo?
+  private var isInfoWritten = false
+  /// The modification time, in seconds, that the finished file gets; nil for the time of its last byte.
+  var modified: time_t?
+  /// Bytes before `offset` that are not in the file yet: a small file is written at once, and needs no info file.
+  private var gathered: [UInt8] = []
 
   private var infoPath: String { path + Self.infoSuffix }
 
   private static let suffix = ".part"
   private static let infoSuffix = ".meta"
+  /// libcurl's pieces have 16 KiB, and each write costs the file system as much as copying several of them.
+  private static let gatherLimit = 128 << 10
 
   /// The files that this process has finished and whose own names end as a part's or its info's.
   private static let finished = Lock<Set<BytePath>>([])
@@ -60,6 +67,7 @@ final class PartFile {
       // A private file stays private while it is replaced.
       if let mode { try setMode(mode | S_IRUSR | S_IWUSR) }
       info = size > 0 ? PartInfo(readFrom: infoPath) : nil
+      isInfoWritten = info != nil
     } catch {
       if size == 0 { unlink(path) }
       close()
@@ -70,11 +78,14 @@ final class PartFile {
 
   deinit { close() }
 
+  /// The size of the file, without the gathered bytes.
   var size: Int64 { FileStatus(descriptor).map { Int64($0.value.st_size) } ?? 0 }
 
   /// Removes all bytes.
   func startAgain() throws(TransferError) {
     info = nil
+    isInfoWritten = false
+    gathered = []
     // Before the truncation: a part without info is never resumed.
     unlink(infoPath)
     // An empty part is not truncated: ext4 flushes a truncated file to disk when it is closed.
@@ -82,44 +93,69 @@ final class PartFile {
     offset = 0
   }
 
-  /// Starts to compute the digest of the bytes that were written, whatever has the part's name meanwhile.
+  /// Starts to compute the digest of the bytes in the file, whatever has the part's name meanwhile; call `flush()` before.
   func startDigest(
     then answer: @escaping @Sendable (FileDigest, Result<String, TransferError>) -> Void
   ) -> FileDigest {
     FileDigest.start(descriptor, of: path, then: answer)
   }
 
+  /// Sets the position of the next byte; call it before the first `write`.
   func seek(to offset: Int64) { self.offset = offset }
 
-  /// Saves the info of the bytes that will be written; call it after `startAgain` and before the first of them.
-  func save(_ info: PartInfo) throws(TransferError) {
-    self.info = info
-    try info.write(to: infoPath)
-  }
+  /// Sets the info of the bytes that will be written; call it after `startAgain` and before the first of them.
+  func setInfo(_ info: PartInfo) { self.info = info }
 
   /// Records whether the last request for the rest of the part has brought no bytes.
   func markRefused(_ wasRefused: Bool) throws(TransferError) {
     guard var info else { return }
     info.wasRefused = wasRefused ? true : nil
     unlink(infoPath)
-    try save(info)
+    self.info = info
+    isInfoWritten = false
+    try writeInfo()
   }
 
-  /// Does nothing on a file system that has no times.
-  func setModificationTime(_ second: time_t) {
-    let times = [timespec(tv_sec: time(nil), tv_nsec: 0), timespec(tv_sec: second, tv_nsec: 0)]
-    futimens(descriptor, times)
+  private func writeInfo() throws(TransferError) {
+    guard let info, !isInfoWritten else { return }
+    try info.write(to: infoPath)
+    isInfoWritten = true
   }
 
+  /// Adds bytes, which are in the file after the next `flush()` at the latest.
   func write(_ bytes: UnsafeRawBufferPointer) throws(TransferError) {
-    var rest = bytes
-    while !rest.isEmpty {
-      let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset))
+    gathered += bytes
+    offset += Int64(bytes.count)
+    if gathered.count >= Self.gatherLimit { try flush() }
+  }
+
+  /// Writes the gathered bytes to the file, after the info without which a later transfer can't resume them.
+  func flush() throws(TransferError) {
+    guard !gathered.isEmpty else { return }
+    try writeInfo()
+    try writeGathered()
+  }
+
+  private func writeGathered() throws(TransferError) {
+    let start = offset - Int64(gathered.count)
+    var done = 0
+    while done < gathered.count {
+      let count = gathered[done...].withUnsafeBytes {
+        pwrite(descriptor, $0.baseAddress, $0.count, off_t(start) + done)
+      }
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { throw .file(path, error: count < 0 ? errno : ENOSPC) }
-      offset += Int64(count)
-      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      done += count
     }
+    gathered.removeAll(keepingCapacity: true)
+  }
+
+  /// Writes the rest of the bytes, which need no info any more, and sets the time on a file system that has times.
+  private func complete() throws(TransferError) {
+    try writeGathered()
+    guard let modified else { return }
+    let times = [timespec(tv_sec: time(nil), tv_nsec: 0), timespec(tv_sec: modified, tv_nsec: 0)]
+    futimens(descriptor, times)
   }
 
   /// Renames the part to `target`, replacing an existing file, whose permissions it gets.
@@ -128,32 +164,52 @@ final class PartFile {
     let mode = try Self.mode(ofTarget: target)
     try checkCanBecome(target)
     if let mode { try setMode(mode) }
-    guard rename(path, target) == 0 else { throw .file(target) }
+    try complete()
+    guard Foundation.rename(path, target) == 0 else { throw .file(target) }
     end(as: target)
   }
 
   /// Renames the part to `target` or, where there is such a file, to the first number that is free; returns the path.
   func commit(numbering target: String) throws(TransferError) -> String {
+    try complete()
     for number in 0... {
       let name = FileName.numbered(target, number)
-      // Only one program creates this placeholder, so the rename replaces no other program's file.
-      let placeholder = Foundation.open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      guard placeholder >= 0 else {
-        if errno == EEXIST { continue }
-        throw .file(name)
-      }
-      Foundation.close(placeholder)
-      do throws(TransferError) {
-        try checkCanBecome(name)
-        guard rename(path, name) == 0 else { throw .file(name) }
-      } catch {
-        unlink(name)
-        throw error
-      }
+      guard FileStatus(name) == nil else { continue }
+      try checkCanBecome(name)
+      guard try rename(toFree: name) else { continue }
       end(as: name)
       return name
     }
     throw .file(target, error: EEXIST)
+  }
+
+  /// Renames the part unless there is a file of that name.
+  private func rename(toFree name: String) throws(TransferError) -> Bool {
+    guard link(path, name) == 0 else {
+      if errno == EEXIST { return false }
+      return try rename(toPlaceholder: name)
+    }
+    unlink(path)
+    return true
+  }
+
+  /// Renames the part where the file system has no links, unless there is a file of that name.
+  ///
+  /// Elsewhere it costs more: ext4 writes a file to disk before it takes another's name.
+  func rename(toPlaceholder name: String) throws(TransferError) -> Bool {
+    // Only one program creates this placeholder, so the rename replaces no other program's file.
+    let placeholder = Foundation.open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard placeholder >= 0 else {
+      if errno == EEXIST { return false }
+      throw .file(name)
+    }
+    Foundation.close(placeholder)
+    guard Foundation.rename(path, name) == 0 else {
+      let error = TransferError.file(name)
+      unlink(name)
+      throw error
+    }
+    return true
   }
 
   private func checkCanBecome(_ target: String) throws(TransferError) {
@@ -173,6 +229,8 @@ final class PartFile {
 
   /// Closes and unlocks the part; an empty one is removed in any case.
   func close(keeping isKept: Bool) {
+    // On a full disk the bytes are lost, and a later transfer requests them again.
+    if isKept { try? flush() }
     if !isKept || size == 0, hasItsName {
       unlink(infoPath)
       unlink(path)
