@@ -293,8 +293,8 @@ private final class Rig: Sendable {
     token.cancel()
   }
 
-  @Test(arguments: [(19_999, true), (20_000, false)])
-  func outputIsHeldBackWhileAReaderIs20_000EventsBehind(count: Int, isHandledAtOnce: Bool) {
+  @Test(arguments: [(8191, true), (8192, false)])
+  func outputIsHeldBackWhileAReaderIs8192EventsBehind(count: Int, isHandledAtOnce: Bool) {
     let slow = DispatchQueue(label: "test.slow")
     slow.suspend()
     let subscription = rig.source.subscribe(on: slow) { _ in }

@@ -121,4 +121,22 @@ struct ShellOutputTests {
     #expect(lines(16).count == 16)
     withExtendedLifetime(token) {}
   }
+
+  /// Beside a large output that waits, a program that writes one line ends only when that line is handled.
+  @Test func aLargeOutputHoldsUpEveryOther() {
+    let other = ShellOperation(ProcessLaunch(["true"]))
+    let tokens = [observe(), other.observeLog(on: queue) { _, _ in }]
+    let outputs = (0..<2).map { _ in ShellOutput(file: nil, progress: nil, clock: clock) }
+    let consumed = Lock<[Int]>([])
+    queue.suspend()
+    let lines = Array(repeatElement("x\n", count: 50_000).joined().utf8)
+    outputs[0].take(lines, from: .stdout, for: operation) { consumed.withLock { $0.append(0) } }
+    outputs[0].queue.sync {}
+    outputs[1].take(Array("y\n".utf8), from: .stdout, for: other) { consumed.withLock { $0.append(1) } }
+    outputs[1].queue.sync {}
+    #expect(consumed.withLock { $0 } == [])
+    queue.resume()
+    #expect(eventually { consumed.withLock { $0.sorted() } == [0, 1] })
+    withExtendedLifetime(tokens) {}
+  }
 }

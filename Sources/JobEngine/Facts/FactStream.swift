@@ -43,7 +43,7 @@ package final class FactStream: @unchecked Sendable {
   /// The receipt of the lines that are being delivered.
   private var heldBack: LogReceipt?
   /// How many events a subscriber may be behind before output is held back.
-  private static let readersLimit = 20_000
+  private static let readersLimit = 8192
   private var end: (signal: Int32?, isAsked: Bool) = (nil, false)
 
   /// Creates a stream; observations on `queue` wait for `pace`, and `clock` dates them.

@@ -28,12 +28,12 @@ package final class ShellOutput: @unchecked Sendable {
   private let unhandled = Lock((count: 0, waiting: [@Sendable () -> Void]()))
   /// With this many unhandled pieces, no more output is read.
   static let limit = 16
-  /// The number of unhandled pieces of all operations.
+  /// About how many bytes of memory the unhandled lines of all operations take.
   ///
-  /// From `totalLimit` on, each operation has one piece at a time, so that the output waiting for a slow observer
-  /// hardly grows with the number of operations.
+  /// From `totalLimit` on, each operation has one piece at a time and ends only when that is handled, so that the output
+  /// waiting for a slow observer hardly grows with the number of operations, even if each writes little.
   private static let total = Atomic(0)
-  private static let totalLimit = 64
+  private static let totalLimit = 1 << 20
   /// These few threads write the output of all operations; with a queue for each operation, there would be a thread for
   /// each.
   private static let queues = (1...4).map { DispatchQueue(label: "opdash.output.\($0)", qos: .userInitiated) }
@@ -158,7 +158,8 @@ package final class ShellOutput: @unchecked Sendable {
     }
     let told = search(output.lines, &lines)
     if let problem { lines.append(problem) }
-    let isFull = Self.total.wrappingAdd(1, ordering: .relaxed).newValue >= Self.totalLimit
+    let size = lines.reduce(0) { $0 + MemoryLayout<OperationLogLine>.stride + $1.text.utf8.count }
+    let isFull = Self.total.wrappingAdd(size, ordering: .relaxed).newValue >= Self.totalLimit
     let mayContinue = unhandled.withLock { unhandled in
       unhandled.count += 1
       let mayContinue = unhandled.count < Self.limit && !isFull
@@ -166,7 +167,7 @@ package final class ShellOutput: @unchecked Sendable {
       return mayContinue
     }
     operation.log(lines) { [unhandled] in
-      Self.total.wrappingSubtract(1, ordering: .relaxed)
+      Self.total.wrappingSubtract(size, ordering: .relaxed)
       let waiting = unhandled.withLock { unhandled in
         unhandled.count -= 1
         defer { unhandled.waiting = [] }
