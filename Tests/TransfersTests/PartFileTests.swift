@@ -187,6 +187,16 @@ import Testing
     #expect(folder.names() == (isKept ? ["file.part", "file.part.meta"] : []))
   }
 
+  @Test func aPartThatCannotBeRenamedStaysWithItsInfo() throws {
+    let part = try part()
+    part.setInfo(try info())
+    try write("1", to: part)
+    #expect(throws: TransferError.self) { try part.commit(replacing: folder.file("no/file").path()) }
+    part.close(keeping: true)
+    #expect(folder.names() == ["file.part", "file.part.meta"])
+    #expect(try content("file.part") == "1")
+  }
+
   @Test func whatAnotherProgramPutInThePlaceOfAPartStays() throws {
     let part = try part("1")
     try Data("other".utf8).write(to: folder.file("other"))

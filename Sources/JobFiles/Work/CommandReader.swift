@@ -10,13 +10,16 @@ struct CommandReader {
 
   private var faults: FaultLog { values.faults }
 
+  private var takes: String {
+    let program = shell == ShellWork.standardShell ? "sh" : Quoted.bare(FilePath.name(of: shell[0]))
+    return "a command for \(program) as text, or a program and its arguments as a list"
+  }
+
   func read(
     _ node: YAMLNode, _ name: String, allowing allowances: Variables.Allowances = []
   ) -> ShellWork.Command? {
-    let isShell = ScriptShell.isShell(shell)
-    let program = isShell && shell == ShellWork.standardShell ? "sh" : Quoted.bare(FilePath.name(of: shell[0]))
-    let takes = "a command for \(program) as text, or a program and its arguments as a list"
-    if case .list(let items) = node.content { return list(items, node, name, takes, allowances) }
+    if case .list(let items) = node.content { return list(items, node, name, allowances) }
+    let isShell = shell == ShellWork.standardShell || ScriptShell.isShell(shell)
     let unknown = isShell ? Variables.Unknown.isForShell(knowing: names) : .isForProgram
     guard let text = values.text(node, name, takes: takes, unknown: unknown, allowing: allowances) else { return nil }
     guard !text.allSatisfy(\.isWhitespace) else {
@@ -28,7 +31,7 @@ struct CommandReader {
   }
 
   private func list(
-    _ items: [YAMLNode], _ node: YAMLNode, _ name: String, _ takes: String, _ allowances: Variables.Allowances
+    _ items: [YAMLNode], _ node: YAMLNode, _ name: String, _ allowances: Variables.Allowances
   ) -> ShellWork.Command? {
     let words = items.map { item -> String? in
       guard !item.isNull else {

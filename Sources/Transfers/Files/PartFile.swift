@@ -230,7 +230,7 @@ final class PartFile {
   /// Closes and unlocks the part; an empty one is removed in any case.
   func close(keeping isKept: Bool) {
     // On a full disk the bytes are lost, and a later transfer requests them again.
-    if isKept { try? flush() }
+    if isKept, (try? flush()) != nil, size > 0 { try? writeInfo() }
     if !isKept || size == 0, hasItsName {
       unlink(infoPath)
       unlink(path)
