@@ -83,9 +83,11 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
     do throws(TransferError) { try proceed() } catch { end(.failure(error)) }
   }
 
-  /// Writes the notes to a file too, created at the first note; call it before the operation is in a queue.
-  package final func keepNotes(in path: String, masking secrets: SecretMask? = nil) {
-    noteFile = NoteFile(path: path, secrets)
+  /// Writes the notes to a file too; call it before the operation is in a queue.
+  ///
+  /// Unless `keepsShort`, no file is created for up to 4 KiB of notes if the transfer succeeds.
+  package final func keepNotes(in path: String, keepsShort: Bool = true, masking secrets: SecretMask? = nil) {
+    noteFile = NoteFile(path: path, keepsShort: keepsShort, secrets)
   }
 
   // For subclasses; all of it on the transfer thread.
@@ -175,7 +177,11 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
     cancelExchange()
     flushProgress()
     guard let noteFile else { return finish(result) }
-    noteFile.close { self.finish(result) }
+    let hasSucceeded = if case .success = result { true } else { false }
+    noteFile.close(hasSucceeded: hasSucceeded) { problems in
+      if !problems.isEmpty { self.log(problems.map { OperationLogLine(text: $0, source: .note) }) }
+      self.finish(result)
+    }
   }
 }
 
@@ -183,29 +189,41 @@ extension TransferOperation: ControllableOperation {}
 
 /// The log file of a transfer, written on a queue of its own: the transfer thread must not wait for it.
 private final class NoteFile: @unchecked Sendable {
-  // Safe: `file` is used on `queue` only.
+  // Safe: `file` is used on `queue` only, and `held` on the transfer thread only.
+  /// The most bytes that are held.
+  private static let limit = 4 << 10
+
   private let queue = DispatchQueue(label: "opdash.notes", qos: .userInitiated)
   private let file: LogFile
   private let secrets: SecretMask?
+  /// Notes that are not in the file yet; nil once they are written.
+  private var held: [UInt8]?
 
-  init(path: String, _ secrets: SecretMask?) {
+  init(path: String, keepsShort: Bool, _ secrets: SecretMask?) {
     file = LogFile(path: path)
+    held = keepsShort ? nil : []
     self.secrets = secrets
   }
 
-  /// Calls `body` once the line is written, with the problem if there is a new one.
+  /// Calls `body` once the line is held or written, with the problem if there is a new one.
   func append(_ text: String, _ body: @escaping @Sendable ([String]) -> Void) {
-    queue.async {
-      let text = self.secrets?.masked(text) ?? text
-      body([self.file.append(Array("\(text)\n".utf8))].compactMap(\.self))
+    let line = Array("\(secrets?.masked(text) ?? text)\n".utf8)
+    guard let held, held.count + line.count <= Self.limit else {
+      let bytes = (self.held.take() ?? []) + line
+      return queue.async { body([self.file.append(bytes)].compactMap(\.self)) }
     }
+    self.held = held + line
+    body([])
   }
 
-  /// Calls `body` once every line is written.
-  func close(_ body: @escaping @Sendable () -> Void) {
+  /// Calls `body` once no more line will be written, with the problem if there is a new one.
+  func close(hasSucceeded: Bool, _ body: @escaping @Sendable ([String]) -> Void) {
+    let held = held.take()
+    if hasSucceeded, held != nil { return body([]) }
     queue.async {
+      let problem = held.flatMap { $0.isEmpty ? nil : self.file.append($0) }
       self.file.close()
-      body()
+      body([problem].compactMap(\.self))
     }
   }
 }

@@ -12,15 +12,17 @@ struct TransferOperationTests {
   init() throws { folder = try TemporaryFolder() }
 
   /// A download that is redirected once.
-  private func download(notesIn path: String, masking secrets: [String] = []) async throws -> Observed<URL> {
+  private func download(
+    notesIn path: String, keepsShort: Bool = true, masking secrets: [String] = [], sha256: String? = nil
+  ) async throws -> Observed<URL> {
     let server = try RawServer { request in
       request.path == "/secret"
         ? [.send("HTTP/1.1 302 F\r\nLocation: /f\r\nContent-Length: 0\r\n\r\n"), .next]
         : [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .next]
     }
     defer { server.stop() }
-    let operation = DownloadOperation(from: server.url("/secret"), to: folder.file("file"))
-    operation.keepNotes(in: path, masking: SecretMask(secrets))
+    let operation = DownloadOperation(from: server.url("/secret"), to: folder.file("file"), sha256: sha256)
+    operation.keepNotes(in: path, keepsShort: keepsShort, masking: SecretMask(secrets))
     return await Observed(operation).run()
   }
 
@@ -34,6 +36,47 @@ struct TransferOperationTests {
     #expect(lines.dropFirst(2) == ["GET /f 200, 2 bytes (HTTP/1.1)", ""])
     #expect(notes.count == 3)
     #expect(notes.last == "GET /f 200, 2 bytes (HTTP/1.1)")
+  }
+
+  @Test func aSuccessWithFewNotesNeedsNoFile() async throws {
+    let download = try await download(notesIn: folder.file("log").path(), keepsShort: false)
+    #expect(download.notes.count == 3)
+    #expect(folder.names() == ["file"])
+  }
+
+  @Test func theNotesOfAFailureAreWrittenAtItsEnd() async throws {
+    let path = folder.file("log").path()
+    let wrong = String(repeating: "0", count: 64)
+    let download = try await download(notesIn: path, keepsShort: false, masking: ["secret"], sha256: wrong)
+    #expect(download.error?.code == .checksum)
+    let lines = try String(contentsOfFile: path, encoding: .utf8).components(separatedBy: "\n")
+    #expect(lines.count == 5 && lines.first == "GET /*** 302 (HTTP/1.1)" && lines.last == "")
+    #expect(download.notes.count == 4)
+  }
+
+  @Test func theNotesOfAFailureThatCannotBeWrittenAreReported() async throws {
+    let path = folder.file("none").path() + "/log"
+    let wrong = String(repeating: "0", count: 64)
+    let download = try await download(notesIn: path, keepsShort: false, sha256: wrong)
+    #expect(download.notes.last == "the output is not kept from here on: \(path): No such file or directory")
+  }
+
+  /// More than 4 KiB: a redirect to the same URL, again and again.
+  @Test func manyNotesAreWrittenAlsoOfASuccess() async throws {
+    let name = String(repeating: "n", count: 1000)
+    let server = try RawServer { request in
+      let number = Int(request.path.suffix(1)) ?? 0
+      return number < 6
+        ? [.send("HTTP/1.1 302 F\r\nLocation: /\(name)\(number + 1)\r\nContent-Length: 0\r\n\r\n"), .next]
+        : [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .next]
+    }
+    defer { server.stop() }
+    let operation = DownloadOperation(from: server.url("/\(name)0"), to: folder.file("file"))
+    operation.keepNotes(in: folder.file("log").path(), keepsShort: false)
+    let download = await Observed(operation).run()
+    #expect(download.error == nil)
+    #expect(try String(contentsOf: folder.file("log"), encoding: .utf8) == download.notes.map { $0 + "\n" }.joined())
+    #expect(download.notes.count == 13)
   }
 
   @Test func aFileThatCannotBeMadeIsToldOnceAndTheTransferGoesOn() async throws {

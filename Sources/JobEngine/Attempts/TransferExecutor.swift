@@ -36,7 +36,9 @@ final class TransferExecutor: Executor {
     _ operation: TransferOperation<Success>, _ stall: Duration, _ request: AttemptRequest
   ) -> Execution {
     operation.stallTimeout = stall
-    if let path = request.log.path { operation.keepNotes(in: path, masking: secrets) }
+    if let path = request.log.path {
+      operation.keepNotes(in: path, keepsShort: request.log.keepsShort, masking: secrets)
+    }
     return Execution(operation)
   }
 }
