@@ -192,7 +192,7 @@ struct RunLaunch {
     options.queue.silencedWarnings = settings.silencedWarnings
     options.queue.onFailure = onFailure
     options.queue.stateFolder = options.stateFolder
-    options.queue.keepsShortLogs = plan.rawOrder == nil
+    options.queue.keepsShortLogs = plan.rawOrder == nil && plan.command != "get"
     options.queue.isOpen = plan.arriving != nil
     (options.queue.makeFlags, options.queue.makeJobserver) = (environment.makeFlags, environment.jobserver)
     if plan.command == "run" {

@@ -42,6 +42,7 @@ import Testing
   @Test func forceIsForAllJobsOfTheRun() {
     world.perform("run a.yml --force")
     #expect(world.options?.queue.executesAll == true)
+    #expect(world.options?.queue.keepsShortLogs == true)
     let second = ProgramWorld()
     second.perform("run a.yml")
     #expect(second.options?.queue.executesAll == false)
@@ -52,6 +53,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }
     world.perform("get http://h/a -i list -d \(folder)/new")
     #expect(world.graph?.jobs.map(\.name) == ["a", "listed"])
+    #expect(world.options?.queue.keepsShortLogs == false)
     // By the first download that writes into it.
     #expect(!FileManager.default.fileExists(atPath: "\(folder)/new"))
   }

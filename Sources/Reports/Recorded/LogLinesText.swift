@@ -12,6 +12,8 @@ package struct LogLinesText: Sendable {
   private var names: [TerminalText] = []
   private var width = 0
   private var open: Set<JobID>
+  /// The jobs whose log is made of notes.
+  private var transfers: Set<JobID> = []
   private var hasFinished = false
 
   package init(jobs: Set<JobID>?, paint: Paint) {
@@ -30,7 +32,11 @@ package struct LogLinesText: Sendable {
     var text: TerminalText = ""
     for event in events {
       switch event.fact {
-      case .jobAdded(_, let job):
+      case .jobAdded(let id, let job):
+        switch job.work {
+        case .download, .upload: transfers.insert(id)
+        case .shell, .simulate, .operation: break
+        }
         names.append(JobText.clean(job.name))
         width = max(width, min(Self.widestName, TextWidth.of(names[names.count - 1])))
       case .jobState(let id, let state, _, _):
@@ -47,8 +53,8 @@ package struct LogLinesText: Sendable {
   private func text(of line: LogLine, _ id: JobID) -> TerminalText? {
     let body: TerminalText =
       JobText.clean(line.text, keepingColor: paint.isColoured) + (line.isCut ? " [cut]" : "")
-    // Notes of opdash are not in the log file of one job either.
-    if isSingle { return line.stream == .note ? nil : body }
+    // The notes about a program are not in its log file either.
+    if isSingle { return line.stream == .note && !transfers.contains(id) ? nil : body }
     let mark: TerminalText = line.stream == .note ? ":" : "|"
     return "\(paint(.name(id.index), names[id.index].padded(to: width))) \(paint(.quiet, mark)) \(body)"
   }
