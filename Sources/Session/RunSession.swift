@@ -154,7 +154,8 @@ package final class RunSession {
           }
           return outputs.reduce(false) { $1.discard(isForGood: isForGood) || $0 }
         }))
-    for cause in early { receive(cause) }
+    // All before the first answer, whose output may wait for its reader.
+    for (cause, actions) in early.map({ ($0, react(to: $0)) }) { perform(actions, cause) }
   }
 
   /// Handles an event with the effect of a signal.

@@ -118,6 +118,21 @@ import Testing
 
   // MARK: Ctrl-C
 
+  /// The answer to the first may wait for a reader that does not come.
+  @Test func ctrlCTwiceBeforeTheRunBeginsKillsBeforeItIsAnswered() throws {
+    let folder = try TemporaryFolder()
+    let errors = try Output.file(folder.file("errors").path())
+    let display = RunSession.Display(
+      .plain, of: "g", settings: Settings(), Environment(variables: [:]), output: errors, errors: errors)
+    let feed = FakeFeed()
+    let session = RunSession(feed, display: display, exit: { _ in })
+    for _ in 1...2 { session.receiveSignal(.interrupt) }
+    let before = Lock<[[JobCommand]]>([])
+    errors.beforeWriting { before.withLock { $0.append(feed.commands) } }
+    try session.begin { feed.begin(1) }
+    #expect(before.withLock { $0.first } == [.stop(.terminate, by: .signal), .stop(.kill, by: .signal)])
+  }
+
   @Test func anInterruptClosesAPromptAndTheNextStopsTheRun() async throws {
     let view = FakeView()
     let stage = try Stage(view)

@@ -82,12 +82,13 @@ package enum ProcessTable {
   }
 
   /// Whether a signal waits to be handled by a process.
-  package static func hasPending(_ pid: pid_t, _ signal: Int32) -> Bool { has(signal, in: "ShdPnd:", of: pid) }
+  package static func hasPending(_ pid: pid_t, _ signal: Int32) -> Bool { signals("ShdPnd:", of: pid).contains(signal) }
 
-  private static func has(_ signal: Int32, in mask: String, of pid: pid_t) -> Bool {
+  /// The signals in one mask of a process, all at one instant.
+  private static func signals(_ mask: String, of pid: pid_t) -> Set<Int32> {
     let line = text("/proc/\(pid)/status")?.split(separator: "\n").first { $0.hasPrefix(mask) }
-    let signals = line?.split(whereSeparator: \.isWhitespace).last.flatMap { UInt64($0, radix: 16) } ?? 0
-    return signals & (1 << UInt64(signal - 1)) != 0
+    let bits = line?.split(whereSeparator: \.isWhitespace).last.flatMap { UInt64($0, radix: 16) } ?? 0
+    return Set((1...Int32(UInt64.bitWidth)).filter { bits & (1 << UInt64($0 - 1)) != 0 })
   }
 
   /// The guardians among the processes that were started with this variable in their environment.
@@ -118,7 +119,10 @@ package enum ProcessTable {
   /// signals, or blocks SIGTERM and not SIGWINCH while it handles one.
   private static func isInFront(_ pid: pid_t) -> Bool {
     func isWaiting() -> Bool { text("/proc/\(pid)/wchan")?.contains("sigtimedwait") == true }
-    return isWaiting() || has(SIGTERM, in: "SigBlk:", of: pid) && !has(SIGWINCH, in: "SigBlk:", of: pid) || isWaiting()
+    if isWaiting() { return true }
+    // Read once: a program blocks all signals while it handles one, and none after it.
+    let blocked = signals("SigBlk:", of: pid)
+    return blocked.contains(SIGTERM) && !blocked.contains(SIGWINCH) || isWaiting()
   }
 
   /// The most memory that it has had, in bytes.
