@@ -137,6 +137,40 @@ import Testing
     #expect(names(line.table.leave(line.requests[3]).allowed) == ["0"])
   }
 
+  @Test func anUnusedTurnDelaysTheLinesOfItsOtherCategoriesOnlyForAWhile() {
+    var table = ExclusionTable()
+    let operations = (0..<3).map { ManualOperation("\($0)") }
+    let requests = zip(operations, [["left"], ["left", "right"], ["right"]] as [Set<ExclusionCategory>])
+      .map { ExclusionTable.Request($0, $1, in: []) }
+    _ = table.enter(requests[0])
+    _ = table.take(requests[0])
+    for request in requests.dropFirst() { #expect(table.enter(request).allowed.isEmpty) }
+    let changes = table.leave(requests[0])
+    #expect(names(changes.allowed) == ["1"])
+    let later = changes.watches.map { table.look(at: $0, $1) }
+    #expect(later.map { names($0.allowed) } == [["2"]])
+  }
+
+  @Test func aSuspendedQueueKeepsNoneOfItsCategoriesFromOthers() {
+    let (suspended, queue) = (OperationQueue(), OperationQueue())
+    let first = exclusive("first", "of one")
+    let both = exclusive("both", "of one")
+    both.addCondition(.mutuallyExclusive("of two"))
+    let last = exclusive("last", "of two")
+    queue.addOperation(first)
+    #expect(eventually { first.isExecuting })
+    suspended.isSuspended = true
+    suspended.addOperation(both)
+    queue.addOperation(last)
+    first.finish()
+    #expect(eventually { last.isExecuting })
+    last.finish()
+    suspended.isSuspended = false
+    #expect(eventually { both.isExecuting })
+    both.finish()
+    #expect(eventually { isForgotten("of one") && isForgotten("of two") })
+  }
+
   @Test func allThatWaitForOneGetTheirTurn() {
     let queue = OperationQueue()
     let journal = Journal<Int>()

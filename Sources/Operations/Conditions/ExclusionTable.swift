@@ -213,6 +213,8 @@ struct ExclusionTable {
   /// Gives the turn to all requests that may have it now.
   private mutating func refresh(_ categories: Set<ExclusionCategory>) -> Changes {
     var changes = Changes()
+    // Those of the requests that get the turn too: others may wait behind them there.
+    var used = categories
     let isAnyInside = !families.isEmpty && holding.contains { families[$0] != nil }
     for category in categories {
       guard let line = lines[category] else { continue }
@@ -221,9 +223,10 @@ struct ExclusionTable {
         request.state = .onTurn
         for category in request.categories { lines[category]?.turns += 1 }
         changes.allowed.append(request)
+        used.formUnion(request.categories)
       }
     }
-    for category in categories {
+    for category in used {
       guard let line = lines[category], line.turns > 0, !line.isWatched, line.waiting.count > line.reach else {
         continue
       }
