@@ -187,7 +187,8 @@ private final class GatedQueue: OperationQueue, @unchecked Sendable {
     #expect(eventually { group.isFinished })
     slow.isSuspended = false
     #expect(eventually { outsider.isFinished })
-    #expect([child, outsider].filter { $0.failureCode == .deadlock }.count == 1)
+    let failures = [child.failureCode, outsider.failureCode]
+    #expect(failures.count { $0 == .deadlock } == 1)
   }
 
   @Test func aGroupThatWaitsForAnOutsiderThatGoesOnIsLeftAlone() {

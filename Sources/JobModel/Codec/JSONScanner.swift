@@ -170,9 +170,9 @@ package struct JSONScanner {
     try expect("\\")
     try expect("u")
     let second = try hexadecimal()
-    guard (0xDC00...0xDFFF).contains(second),
-      let scalar = Unicode.Scalar(0x10000 + (UInt32(unit) - 0xD800) << 10 + UInt32(second) - 0xDC00)
-    else { throw fault() }
+    guard second >= 0xDC00, second <= 0xDFFF else { throw fault() }
+    let (high, low) = (UInt32(unit) - 0xD800, UInt32(second) - 0xDC00)
+    guard let scalar = Unicode.Scalar(0x10000 + high << 10 + low) else { throw fault() }
     return scalar
   }
 
