@@ -122,6 +122,17 @@ struct SecretMaskTests {
     }
   }
 
+  @Test func aValueIsMaskedWithoutTheBlanksAroundItToo() throws {
+    let mask = try #require(SecretMask([" trail "]))
+    #expect(mask.masked("a trail b, trail.") == "a***b, ***.")
+  }
+
+  @Test func ofACutTextTheBeginningOfAValueIsLeftOut() throws {
+    let mask = try #require(SecretMask(["s3cret"]))
+    #expect(mask.maskedCut("a s3cret b s3cr") == "a *** b ")
+    #expect(mask.maskedCut("all of it") == "all of it")
+  }
+
   @Test func otherBytesAreNotChanged() throws {
     let mask = try #require(SecretMask(["s3cret"] + (0..<500).map { "value-\($0)-of-many" }))
     let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }

@@ -97,20 +97,39 @@ import Testing
   @Test(arguments: [0, 1])
   func aMebibyteIsRead(more: Int) throws {
     let folder = try TemporaryFolder()
-    let text = "A=" + String(repeating: "x", count: (1 << 20) - 2 + more)
+    let text = "B=1\nA=" + String(repeating: "x", count: (1 << 20) - 6 + more)
     try Data(text.utf8).write(to: folder.file("values"))
     let read = try #require(OutputValues(file: folder.file("values").path(), isKept: false))
-    #expect(read.values["A"]?.utf8.count == (1 << 20) - 2)
+    #expect(read.values["B"] == "1" && read.values["A"]?.utf8.count == (more == 0 ? (1 << 20) - 6 : nil))
     #expect(read.fault == (more == 0 ? nil : "$OPDASH_OUTPUT has more than 1 MiB: what follows is ignored"))
   }
 
+  @Test func theLineThatTheLimitCutsIsNoValue() throws {
+    let folder = try TemporaryFolder()
+    let text = "A=" + String(repeating: "x", count: (1 << 20) - 20) + "\nPATH=/data/project/old\n"
+    try Data(text.utf8).write(to: folder.file("values"))
+    let read = try #require(OutputValues(file: folder.file("values").path(), isKept: false))
+    #expect(read.values.keys.sorted() == ["A"])
+  }
+
   @Test func aValueThatHoldsASecretIsNotGiven() throws {
-    var read = self.read("B=a s3cret\nA=s3cret\nC=none\n")
-    read.removeSecrets(try #require(SecretMask(["s3cret"])))
+    let secrets = try #require(SecretMask(["s3cret"]))
+    let read = OutputValues(Array("B=a s3cret\nA=s3cret\nC=none\n".utf8), secrets: secrets)
     #expect(read.values == ["C": "none"])
     #expect(read.fault == "A of $OPDASH_OUTPUT holds a secret, and is not given to other jobs")
-    var plain = self.read("C=none\n")
-    plain.removeSecrets(try #require(SecretMask(["s3cret"])))
-    #expect(plain == self.read("C=none\n"))
+    #expect(OutputValues(Array("C=none\n".utf8), secrets: secrets) == self.read("C=none\n"))
+  }
+
+  @Test(arguments: [("the token ", ""), ("A<<", " ends")])
+  func aSecretInALineIsMaskedBeforeTheLineIsCut(before: String, after: String) throws {
+    let secret = String(repeating: "k3y", count: 30)
+    let read = OutputValues(Array("\(before)\(secret)\n".utf8), secrets: try #require(SecretMask([secret])))
+    #expect(read.fault?.contains("***\(after)") == true && read.fault?.contains("k3y") == false)
+  }
+
+  @Test func aValueThatIsNotUTF8IsNotGivenChanged() {
+    let read = OutputValues(Array("A=1\nB=a".utf8) + [0xFF] + Array("b\nC=2\n".utf8))
+    #expect(read.values == ["A": "1", "C": "2"])
+    #expect(read.fault == "B of $OPDASH_OUTPUT is not UTF-8, and is not given to other jobs")
   }
 }

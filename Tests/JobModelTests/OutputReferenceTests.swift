@@ -10,6 +10,11 @@ import Testing
     #expect(text.replacing([("${a}", "1"), ("${b}", "22"), ("${c}", "${a}")]) == result)
   }
 
+  @Test(arguments: ["\u{301}", "\u{200D}", "\u{FE0F}"])
+  func aKeyIsReplacedWhateverMarkFollowsIt(mark: String) {
+    #expect(Array("x${a}\(mark)".replacing([("${a}", "1")]).unicodeScalars) == Array("x1\(mark)".unicodeScalars))
+  }
+
   @Test func ofKeysThatOverlapTheFirstInTheTextCounts() {
     #expect("abcd".replacing([("bc", "-"), ("ab", "+")]) == "+cd")
     #expect("abcd".replacing([]) == "abcd")

@@ -16,7 +16,7 @@ package struct SecretMask: Sendable {
 
   /// Nil where there is nothing to replace: empty and blank values don't count.
   ///
-  /// Of a value with several lines each line counts as well, without the blanks around it.
+  /// A value counts without the blanks around it too, and of one with several lines each line.
   package init?(_ values: some Sequence<String>) {
     var all: Set<[UInt8]> = []
     for value in values {
@@ -25,6 +25,9 @@ package struct SecretMask: Sendable {
       all.insert(Array(value.utf8))
       if value.contains(where: \.isNewline) {
         all.formUnion(lines.lazy.map { Array($0.utf8) }.filter { $0.count >= Self.shortestLine })
+      } else {
+        // A shell drops the blanks around a word.
+        all.formUnion(lines.map { Array($0.utf8) })
       }
     }
     guard !all.isEmpty else { return nil }
@@ -45,6 +48,12 @@ package struct SecretMask: Sendable {
     guard occurs else { return text }
     var stream = Stream(self)
     return String(decoding: stream.mask(Array(text.utf8)) + stream.end(), as: UTF8.self)
+  }
+
+  /// As `masked`, of a text that is cut off at its end: without an end that may be the beginning of a value.
+  package func maskedCut(_ text: String) -> String {
+    var stream = Stream(self)
+    return String(decoding: stream.mask(Array(text.utf8)), as: UTF8.self)
   }
 
   /// A match of the values, or the beginning of one, at a position.

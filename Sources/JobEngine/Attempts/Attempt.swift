@@ -150,7 +150,9 @@ package final class Attempt: @unchecked Sendable {
   ///
   /// `body` is called on `queue` with the values, and whether there is a file of added jobs. The values of a cluster job are
   /// not removed: a run that resumes this one follows the job and reads the file again.
-  func readOutputs(on queue: DispatchQueue, then body: @escaping @Sendable (OutputValues?, Bool) -> Void) -> Bool {
+  func readOutputs(
+    on queue: DispatchQueue, secrets: SecretMask?, then body: @escaping @Sendable (OutputValues?, Bool) -> Void
+  ) -> Bool {
     guard let path = valuesPath.take() else { return false }
     let additionPath = execution.additionPath
     let hasAddition: @Sendable () -> Bool = { additionPath.map { access($0, F_OK) == 0 } ?? false }
@@ -160,10 +162,10 @@ package final class Attempt: @unchecked Sendable {
       if adds { foundAddition() }
       // Most programs write no values.
       guard access(path, F_OK) == 0 else { return false }
-      queue.async { body(OutputValues(file: path, isKept: false), adds) }
+      queue.async { body(OutputValues(file: path, isKept: false, secrets: secrets), adds) }
       return true
     }
-    queue.async { body(OutputValues(file: path, isKept: true), hasAddition()) }
+    queue.async { body(OutputValues(file: path, isKept: true, secrets: secrets), hasAddition()) }
     return true
   }
 

@@ -125,7 +125,7 @@ extension JobQueue {
     started(attempt)
     stateInputs(attempt)
     // On another queue: the program may have put anything in the file's place.
-    let isReading = attempt.readOutputs(on: reading) { [weak self] outputs, hasAddition in
+    let isReading = attempt.readOutputs(on: reading, secrets: programs.secrets) { [weak self] outputs, hasAddition in
       guard let self else { return }
       stream.queue.async {
         self.enter(attempt) {
@@ -139,8 +139,7 @@ extension JobQueue {
     end(attempt)
     stream.flushProgress(of: attempt.job)
     let outcome = attempt.outcome
-    if var output = attempt.outputs {
-      if let secrets = programs.secrets { output.removeSecrets(secrets) }
+    if let output = attempt.outputs {
       if let fault = output.fault { stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, fault))) }
       if !output.values.isEmpty { stream.state(.jobOutputs(attempt.job, output.values)) }
     }

@@ -21,9 +21,11 @@ extension Run {
       text.replacing(values)
     } path: { path in
       // The path was made absolute before the values were known, so an absolute value follows a folder.
-      let parts = values.lazy.filter { $0.value.hasPrefix("/") }.compactMap { path.ranges(of: "/" + $0.key).last }
+      let parts = values.lazy.filter { $0.value.hasPrefix("/") }.compactMap { value in
+        path.unicodeScalars.ranges(of: Array(("/" + value.key).unicodeScalars)).last
+      }
       guard let last = parts.max(by: { $0.lowerBound < $1.lowerBound }) else { return path.replacing(values) }
-      return String(path[path.index(after: last.lowerBound)...]).replacing(values)
+      return String(path[path.unicodeScalars.index(after: last.lowerBound)...]).replacing(values)
     }
     return job
   }

@@ -18,10 +18,18 @@ extension String {
     var result = ""
     var rest = self[...]
     while true {
-      let found = values.compactMap { entry in rest.firstRange(of: entry.key).map { (place: $0, value: entry.value) } }
+      let found = values.compactMap { entry in rest.firstPlace(of: entry.key).map { (place: $0, value: entry.value) } }
       guard let first = found.min(by: { $0.place.lowerBound < $1.place.lowerBound }) else { return result + rest }
       result += rest[..<first.place.lowerBound] + first.value
       rest = rest[first.place.upperBound...]
     }
+  }
+}
+
+extension StringProtocol {
+  /// Where a text of whole characters stands first, whatever follows it: a combining mark joins its last character.
+  package func firstPlace(of text: String) -> Range<Index>? {
+    let scalars = Array(text.unicodeScalars)
+    return unicodeScalars.firstRange(of: scalars)
   }
 }
