@@ -46,7 +46,7 @@ package enum JobFile {
     let parts = JobFileParts(root, faults: faults, environment: environment)
     let variables = Variables(environment: environment.merging(parts.dotenv) { $1 }, faults: faults)
     let values = ValueReader(faults: faults, variables: variables)
-    let secrets = SecretReader(parts.secrets, values)
+    let secrets = SecretReader(parts, values, environment: environment, overrides: vars)
     let decoder = JobFileDecoder(values: values, parts: parts, standardName: standardName(file), known: known)
     var graph = decoder.decode(parts.root, overrides: vars)
     graph?.hide(faults.secrets.union(known?.secrets ?? []))

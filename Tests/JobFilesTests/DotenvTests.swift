@@ -71,12 +71,25 @@ struct DotenvTests {
     #expect(try graph([".env": "TOKEN=abcdef"], head: "dotenv: .env\nsecrets: [TOKEN]").secrets == ["abcdef"])
   }
 
+  @Test func aValueOfASecretThatALaterOneReplacesIsSecretToo() throws {
+    let files = ["a.env": "TOKEN=first-one\nURL=u:${TOKEN}@h\nTOKEN=second-one", "b.env": "TOKEN=third-one"]
+    let graph = try graph(files, head: "dotenv: [a.env, b.env]\nsecrets: [TOKEN]")
+    #expect(graph.secrets == ["first-one", "second-one", "third-one"])
+  }
+
   @Test(arguments: [
     ("A=1\nnothing\nB=2", "2:1: this line is no NAME=VALUE: write NAME=VALUE, or '#' before a comment"),
-    ("A: s3cret", "1:1: this line is no NAME=VALUE: write A=…"),
+    ("A: s3cret", "1:1: this line is no NAME=VALUE: write NAME=VALUE, or '#' before a comment"),
     ("=s3cret", "1:1: this line is no NAME=VALUE: write NAME=VALUE, or '#' before a comment"),
-    ("  2A=s3cret", "1:3: '2A' can't name an environment variable: use letters, digits and '_', no digit first"),
-    ("A.B=s3cret", "1:1: 'A.B' can't name an environment variable: use letters, digits and '_', no digit first"),
+    (
+      "  2A=s3cret",
+      "1:3: the text before '=' can't name an environment variable: use letters, digits and '_', no digit first"
+    ),
+    (
+      "s3cret+x==",
+      "1:1: the text before '=' can't name an environment variable: use letters, digits and '_', no digit first"
+    ),
+    ("A=\u{1B}s3cret", "1:3: control character U+001B: delete it"),
     ("A='s3cret", "1:3: the quote before the value of A is never closed: add the closing quote"),
     ("A='s3cret\nB=2", "1:3: the quote before the value of A is never closed: add the closing quote"),
     ("A=\"s3cret\nB=2", "1:3: the quote before the value of A is never closed: add the closing quote"),

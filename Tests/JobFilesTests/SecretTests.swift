@@ -52,6 +52,20 @@ struct SecretTests {
     #expect(try decode("secrets: KEY\nenv: { KEY: one }\n" + jobs).secrets == ["one", "two"])
   }
 
+  @Test func noValueOfACommandLineIsASecret() {
+    do throws(JobFileFaults) {
+      _ = try JobFile.decode(
+        Array("secrets: [KEY]\nvars: { KEY: '' }\njobs: { a: { run: 'echo ${KEY}' } }".utf8), file: "ci.yml",
+        directory: "/", vars: ["KEY": "s3cret"])
+      Issue.record("the file was taken")
+    } catch {
+      let message =
+        "KEY is a secret, and a command line is shown and kept: instead of --set, write KEY: ${env.KEY} under vars, and "
+        + "set KEY in the environment"
+      #expect(error.faults.map { "\($0.line):\($0.column): \($0.message)" } == ["1:11: \(message)"])
+    }
+  }
+
   @Test func noNameHoldsASecret() throws {
     let graph = try decode(
       """

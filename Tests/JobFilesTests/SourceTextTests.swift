@@ -57,7 +57,7 @@ struct SourceTextTests {
   }
 
   @Test(arguments: [
-    "\t", "\n", "\r", " ", "~", "\u{85}", "\u{A0}", "\u{D7FF}", "\u{E000}", "\u{FFFD}", "\u{10000}", "\u{10FFFF}",
+    "\t", "\n", "\r", " ", "~", "\u{A0}", "\u{D7FF}", "\u{E000}", "\u{FFFD}", "\u{10000}", "\u{10FFFF}",
   ])
   func aCharacterOfYAMLIsText(character: String) {
     #expect(fault(Array("a\(character)b".utf8)) == nil)
@@ -68,6 +68,15 @@ struct SourceTextTests {
     let scalar = try #require(Unicode.Scalar(value))
     let digits = (value < 0x10 ? "0" : "") + String(value, radix: 16, uppercase: true)
     #expect(fault(Array("a\(scalar)b".utf8)) == Self.control(2, "00" + digits, digits))
+  }
+
+  /// libyaml would end the line there, and a comment with it.
+  @Test(arguments: [(0x85, "0085"), (0x2028, "2028"), (0x2029, "2029")] as [(UInt32, String)])
+  func aLineBreakThatEditorsDoNotShowIsRefused(value: UInt32, number: String) throws {
+    let bytes = Array("# a\(try #require(Unicode.Scalar(value)))b".utf8)
+    let advice = "delete it, or write \"\\u\(number)\" in double quotes"
+    #expect(fault(bytes) == "f:1:4: U+\(number) is a line break that few editors show: \(advice)")
+    #expect(throws: Never.self) { try SourceText(bytes, file: "f", isYAML: false) }
   }
 
   @Test(arguments: [(0xFFFE, "FFFE"), (0xFFFF, "FFFF")] as [(UInt32, String)])

@@ -37,7 +37,7 @@ package enum ImportFormat: String, CaseIterable, Sendable {
     _ bytes: [UInt8], file: String, directory: String, environment: [String: String] = [:],
     read: @escaping ImportInput.Read = ImportInput.file, warn: (JobFileFault) -> Void = { _ in }
   ) throws(JobFileFaults) -> String {
-    let source = try SourceText(bytes, file: file)
+    let source = try SourceText(bytes, file: file, isYAML: self == .compose)
     let faults = FaultLog(file: file, source: source, directory: directory, kind: kind)
     let input = ImportInput(faults: faults, environment: environment, read: read)
     var imported: ImportedFile?

@@ -35,7 +35,7 @@ package struct ImportInput {
     let shown = FilePath.isAbsolute(path) || folder.isEmpty ? path : folder + "/" + path
     do throws(JobFileFaults) {
       guard let bytes = try read(absolute(path)) else { return nil }
-      let source = try SourceText(bytes, file: shown)
+      let source = try SourceText(bytes, file: shown, isYAML: false)
       faults.add(FaultLog.File(name: shown, source: source, directory: directory, isShown: isShown))
       return (faults.files.count - 1, source)
     } catch {

@@ -8,6 +8,8 @@ struct DotenvReader {
   /// The variables that `$NAME` may have.
   private var known: [String: String]
   private var found: [String: String] = [:]
+  /// The values that later lines replace; lines between them may have used them.
+  private(set) var replaced: [(name: String, value: String)] = []
   private var index = 0
   private var line = 1
   private var lineStart = 0
@@ -89,19 +91,20 @@ struct DotenvReader {
     }
     skipBlanks()
     guard next == "=", !name.isEmpty else {
-      let advice = next == ":" && !name.isEmpty ? "write \(name)=…" : "write NAME=VALUE, or '#' before a comment"
-      faults.add(start, "this line is no NAME=VALUE: \(advice)")
+      // The line may be a part of a value, so the message shows nothing of it.
+      faults.add(start, "this line is no NAME=VALUE: write NAME=VALUE, or '#' before a comment")
       return
     }
     guard Variables.isName(name) else {
       faults.add(
-        start, "\(Quoted.text(name)) can't name an environment variable: use letters, digits and '_', no digit first")
+        start,
+        "the text before '=' can't name an environment variable: use letters, digits and '_', no digit first")
       return
     }
     index += 1
     skipBlanks()
     guard let value = takeValue(of: name) else { return }
-    found[name] = value
+    if let old = found.updateValue(value, forKey: name) { replaced.append((name, old)) }
     known[name] = value
   }
 

@@ -14,6 +14,8 @@ struct JobFileParts {
   private(set) var secrets: [YAMLNode] = []
   /// The variables of `dotenv` of all files.
   private(set) var dotenv: [String: String] = [:]
+  /// The entries of `vars` and `env` and the variables of `dotenv` that others replace: a secret among them is one still.
+  private(set) var replaced: (entries: [YAMLEntry], variables: [(name: String, value: String)]) = ([], [])
   /// The absolute paths of all files but the job file.
   private(set) var paths: [String] = []
 
@@ -78,6 +80,7 @@ struct JobFileParts {
         continue
       }
       // The YAML reader has reported a key that is twice in one file.
+      if !isJobs { replaced.entries.append(entry) }
       guard isJobs, place.file != entry.place.file else { continue }
       faults.add(
         entry.place,
@@ -93,6 +96,7 @@ struct JobFileParts {
     var own: [String: String] = [:]
     for item in items(node, "dotenv") { readVariables(item, &own) }
     // The variables of the including files have been read.
+    for (name, value) in own where dotenv[name] != nil { replaced.variables.append((name, value)) }
     dotenv.merge(own) { old, _ in old }
     for item in items(include, "include") { readJobs(item) }
   }
@@ -134,7 +138,7 @@ struct JobFileParts {
   /// The text of a file; nil after a fault at the item that names it.
   private func source(_ item: YAMLNode, _ name: String, _ file: (path: String, shown: String)) -> SourceText? {
     do throws(JobFileFaults) {
-      return try SourceText(JobFileInput(path: file.path).bytes, file: file.shown)
+      return try SourceText(JobFileInput(path: file.path).bytes, file: file.shown, isYAML: name == "include")
     } catch {
       let fault = error.faults[0]
       let place = (fault.line, fault.column) == (1, 1) ? "" : ", line \(fault.line), column \(fault.column)"
@@ -163,7 +167,10 @@ struct JobFileParts {
     faults.add(FaultLog.File(name: file.shown, source: source, directory: "/", isShown: false))
     let environment = values.variables.environment.merging(dotenv) { $1 }.merging(own) { $1 }
     var reader = DotenvReader(source, file: number, faults: faults, known: environment)
-    own.merge(reader.read()) { $1 }
+    let read = reader.read()
+    for (name, value) in own where read[name] != nil { replaced.variables.append((name, value)) }
+    replaced.variables += reader.replaced
+    own.merge(read) { $1 }
   }
 
   private mutating func readJobs(_ item: YAMLNode) {

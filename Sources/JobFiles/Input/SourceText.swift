@@ -1,4 +1,4 @@
-/// The bytes of a job file, validated as UTF-8 with the characters that YAML allows.
+/// The bytes of a job file or of another text, validated as UTF-8 with the characters that YAML allows.
 final class SourceText {
   /// Without a byte order mark.
   let bytes: [UInt8]
@@ -7,15 +7,15 @@ final class SourceText {
   /// The bytes of a line that `line` and excerpts show.
   static let lineLimit = 4096
 
-  /// Throws the first fault of the encoding.
-  init(_ bytes: [UInt8], file: String) throws(JobFileFaults) {
+  /// Throws the first fault of the encoding; `isYAML` says whether YAML reads the text.
+  init(_ bytes: [UInt8], file: String, isYAML: Bool = true) throws(JobFileFaults) {
     guard bytes.count <= Self.limit else {
       throw JobFileFaults(
         file, .start, "the file is larger than \(Self.limit >> 20) MiB: split it into several job files")
     }
     if let message = Self.kindFault(bytes) { throw JobFileFaults(file, .start, message) }
     self.bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes[3...]) : bytes
-    if let (offset, message) = Self.firstFault(self.bytes) {
+    if let (offset, message) = Self.firstFault(self.bytes, isYAML) {
       let place = place(ofByte: offset)
       throw JobFileFaults(file, place, message, excerpt: excerpt(at: place))
     }
@@ -39,7 +39,7 @@ final class SourceText {
   init(checked bytes: [UInt8]) { self.bytes = bytes }
 
   /// The first byte that is not UTF-8 or begins a character that YAML forbids.
-  private static func firstFault(_ bytes: [UInt8]) -> (offset: Int, message: String)? {
+  private static func firstFault(_ bytes: [UInt8], _ isYAML: Bool) -> (offset: Int, message: String)? {
     var offset = 0
     while offset < bytes.count {
       let byte = bytes[offset]
@@ -51,12 +51,14 @@ final class SourceText {
         return (offset, "the file is not UTF-8 here (byte 0x\(hex(UInt32(byte), 2))): save it as UTF-8")
       }
       switch scalar {
-      case 0x09, 0x0A, 0x0D, 0x85, 0xA0...0xFFFD, 0x10000...0x10FFFF: break
+      case 0x85, 0x2028, 0x2029:
+        // A line break to libyaml, as in YAML 1.1; to YAML 1.2, JSON and editors it is none.
+        let advice = "delete it, or write \"\\u\(hex(scalar, 4))\" in double quotes"
+        if isYAML { return (offset, "U+\(hex(scalar, 4)) is a line break that few editors show: \(advice)") }
+      case 0x09, 0x0A, 0x0D, 0xA0...0xFFFD, 0x10000...0x10FFFF: break
       default:
-        return (
-          offset,
-          "control character U+\(hex(scalar, 4)): delete it, or write \"\\x\(hex(scalar, 2))\" in double quotes"
-        )
+        let advice = isYAML ? "delete it, or write \"\\x\(hex(scalar, 2))\" in double quotes" : "delete it"
+        return (offset, "control character U+\(hex(scalar, 4)): \(advice)")
       }
       offset += length
     }

@@ -4,12 +4,15 @@ struct SecretReader {
   private let reader: ValueReader
   private var places: [(name: String, place: Place)] = []
 
-  /// `nodes` are the values of `secrets` of all files.
-  init(_ nodes: [YAMLNode], _ reader: ValueReader) {
+  /// Reads `secrets` of all files.
+  ///
+  /// `environment` is without `dotenv`. `overrides` are values of the command line, which others can see and records keep:
+  /// no secret can be among them.
+  init(_ parts: JobFileParts, _ reader: ValueReader, environment: [String: String], overrides: [String: String]) {
     self.reader = reader
     var names: Set<String> = []
     let takes = "a name of an environment variable, or a list of names"
-    for node in nodes {
+    for node in parts.secrets {
       for item in reader.list(node, "secrets", takes: takes, isSingleAllowed: true) ?? [] {
         guard let name = Self.name(item, reader) else { continue }
         guard names.insert(name).inserted else { continue }
@@ -18,7 +21,20 @@ struct SecretReader {
     }
     reader.variables.secretNames = names
     for (name, place) in places {
-      if let value = reader.variables.environment[name] { reader.variables.noteSecret(value, of: name, at: place) }
+      let replaced = parts.replaced.variables.filter { $0.name == name }.map(\.value)
+      for value in [reader.variables.environment[name], environment[name]].compactMap(\.self) + replaced {
+        reader.variables.noteSecret(value, of: name, at: place)
+      }
+      guard overrides[name] != nil else { continue }
+      reader.faults.add(
+        place,
+        "\(name) is a secret, and a command line is shown and kept: instead of --set, write \(name): ${env.\(name)} under "
+          + "vars, and set \(name) in the environment")
+    }
+    for entry in parts.replaced.entries {
+      // References of replaced values are not resolved.
+      guard case .scalar(let text, _) = entry.value.content, !text.contains("${") else { continue }
+      reader.variables.noteSecret(text, of: entry.key, at: entry.place)
     }
   }
 

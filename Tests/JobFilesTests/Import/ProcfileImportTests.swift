@@ -43,7 +43,7 @@ import Testing
     ),
     ("a: x\na: y\n", ["2:1: 'a' is given at line 1, column 1 already: give one another name"]),
     ("# nothing\n", ["1:1: there is nothing to do in it: name a file that has something"]),
-    ("a: \u{1B}[0m\n", ["1:4: control character U+001B: delete it, or write \"\\x1B\" in double quotes"]),
+    ("a: \u{1B}[0m\n", ["1:4: control character U+001B: delete it"]),
   ])
   func aFaultHasItsPlace(_ text: String, _ faults: [String]) { #expect(file(text).faults == faults) }
 
