@@ -154,14 +154,14 @@ struct EachTemplateTests {
   }
 
   @Test(arguments: [
-    ("echo hi # {}", "#"), ("echo \\{}", "\\"), ("echo $(( {} + 1 ))", "$("), ("echo \"${nope:-\"{}\"}\"", "${"),
-    ("echo \"`echo \"{}\"`\"", "`"), ("echo $'it\\'s {}'", "$'"), ("cat <<END\n{}\nEND", "<<"), ("(( {} ))", "(("),
-    ("[[ -e {} ]]", "[["),
+    ("echo hi # {}", "#"), ("echo \\{}", "\\"), ("echo $(echo {})", "$("), ("echo \"${nope:-\"{}\"}\"", "${"),
+    ("echo \"`echo \"{}\"`\"", "`"), ("echo $'it\\'s {}'", "$'"), ("cat <<END\n{}\nEND", "<<"),
+    ("i=$((i+1)); echo {}", "$(("), ("echo $(($(echo {})))", "$(("), ("[[ -n x ]] && echo {}", "[["),
   ])
   func aRefusalSaysWhereAndTheWay(command: String, opening: String) {
     let message =
       "'{}' stands after '\(opening)', where the shell may take a part of an argument for a command: "
-      + "write \"$1\" there, which is the argument in every place"
+      + "write \"$1\" there, which is the argument"
     #expect(throws: UsageError(message)) { try script(command, "x") }
   }
 
@@ -196,7 +196,10 @@ struct EachTemplateTests {
         "after '>&', where bash would execute parts of it: write > before it, and 2>&1 behind it"))
   }
 
-  @Test(arguments: ["a[{}]=1", "a=([{}]=1)", "a[1]=2 b[c[0]+{}]=3", "ls [{}]*", "a["])
+  @Test(arguments: [
+    "a[{}]=1", "a=([{}]=1)", "a=([ {} ]=1)", "a=( [ {} ]=1 )", "a=(x <(ls) [ {} ]=1)", "a=(['{}']=1)",
+    "a[1]=2 b[c[0]+{}]=3", "ls [{}]*", "a[",
+  ])
   func anArgumentIsNoSubscript(command: String) {
     #expect(
       refusal(of: command).contains("after '[', where bash would execute parts of it: no argument can stand there"))
@@ -205,9 +208,99 @@ struct EachTemplateTests {
   @Test func aWordAfterARedirectionOrATestIsAPlace() throws {
     for command in [
       "echo 2>&1 {}", "echo >&2; echo {}", "echo >&2|cat {}", "[ -e {} ]", "ls [ab]* {}", "echo \"a[{}]\"",
+      "a=(x {})", "a=([1]=x); [ -e {} ]", "a=x; [ -e {} ]",
     ] {
       #expect((try? script(command, "x")) != nil, "\(command)")
     }
+  }
+
+  // MARK: Evaluated arguments
+
+  /// Commands in which bash executes a part of an argument that stands for `@`.
+  private static let evaluated = [
+    ("echo $(( @ + 1 ))", "$(("), ("echo \"$(( @ + 1 ))\"", "$(("), ("echo $(\\\n( @ ))", "$(("), ("(( @ ))", "(("),
+    ("for ((i=0;i<@;i++)); do break; done", "(("), ("(( (x) + @ ))", "(("), ("true && ((@))", "(("),
+    ("echo $[ @ ]", "$["), ("echo $[ x[0] + @ ]", "$["), ("[[ @ -eq 1 ]]", "[["), ("[[ 1 -lt @ ]]", "[["),
+    ("if [[ -n x && @ -ge 2 ]]; then :; fi", "[["), ("[[ -v @ ]]", "[["), ("[[ ${x:-@} -eq 1 ]]", "[["),
+    ("x=abc; echo ${x:@}", "${"), ("x=abc; echo \"${x:0:@}\"", "${"), ("x=abc; echo ${x: -@}", "${"),
+    ("a=(1); echo ${a[@]}", "["), ("a=(1); echo ${a[0]:@}", "${"), ("echo $((${x:-@}))", "$(("),
+    ("a[@]=x", "["), ("a[@]+=x", "["), ("a=([@]=1)", "["), ("a=( [ @ ]=1 )", "["), ("a=(['@']=1)", "["),
+    ("cat <<E\n$(( @ ))\nE", "$(("), ("echo `echo $(( @ ))`", "$(("), ("echo \"$(echo $(( @ )))\"", "$(("),
+    ("cat <<E\nE\n(( @ ))", "(("), ("cat <<-'E F'\nit's $((\n\tE F\n(( @ ))", "(("),
+    ("y=$(cat <<\\E >&2\nit's )\nE\n) ; (( @ ))", "(("), ("echo it\\'s # it's\n(( @ ))", "(("),
+    ("true # a \\\n(( @ ))", "(("), ("a=(1 # it's\n2); (( @ ))", "(("), ("cat <<E; : <<<x; ((@))\nE", "(("),
+    ("echo $'it\\'s' ; (( @ ))", "(("),
+  ]
+
+  @Test(arguments: evaluated, ["\"$1\"", "$1", "${1}"])
+  func anArgumentOfTheShellIsNotEvaluated(row: (String, String), argument: String) {
+    let way = row.1 == "[[" ? "write [ ] instead of [[ ]]" : "no argument can stand there"
+    #expect(
+      refusal(of: row.0.replacingOccurrences(of: "@", with: argument))
+        == "'$1' stands after '\(row.1)', where bash would execute parts of it: \(way)", "\(row.0)")
+  }
+
+  @Test(arguments: evaluated.map(\.0) + ["echo hi >&@", "echo hi >& @", "echo $(echo >&@)"])
+  func aPlaceholderIsNotEvaluatedEither(command: String) {
+    let message = refusal(of: command.replacingOccurrences(of: "@", with: "{}"))
+    #expect(message.contains("where bash would execute parts of it") && !message.contains("$1"), "\(command)")
+  }
+
+  @Test(arguments: ["\"$1\"", " $1", "\"log-${1%.*}\""]) func anArgumentOfTheShellIsNoDescriptor(argument: String) {
+    #expect(
+      refusal(of: "echo $(echo hi >&\(argument))")
+        == "'$1' stands after '>&', where bash would execute parts of it: write > before it, and 2>&1 behind it")
+  }
+
+  @Test(arguments: ["$@", "\"$*\"", "$2", "${@}"]) func aRefusalNamesTheArgument(argument: String) {
+    let name = argument.filter { !"\"{}".contains($0) }
+    #expect(refusal(of: "(( \(argument) ))").hasPrefix("'\(name)' stands after '(('"))
+  }
+
+  /// What the rows of the two tables say is what bash does.
+  @Test func bashExecutesPartsOfEvaluatedArguments() throws {
+    guard try ChildProcess.run(["/bin/sh", "-c", "command -v bash"]).ending == .exited(0) else { return }
+    for command in Self.evaluated.map(\.0) + ["echo hi >&@"] {
+      for argument in ["\"$1\"", "$1"] where !command.contains("&@") || argument != "$1" {
+        let text = command.replacingOccurrences(of: "@", with: argument)
+        #expect(try isExecuted(text), "\(text)")
+      }
+    }
+    for command in Self.unevaluated { #expect(try !isExecuted(command), "\(command)") }
+  }
+
+  /// Whether bash executes a part of `$1` in the text.
+  private func isExecuted(_ text: String) throws -> Bool {
+    let folder = try TemporaryFolder()
+    for argument in ["x[$(touch PWN)]", "$(touch PWN)"] {
+      let script = "cd \(folder.url.path()) && exec 2>/dev/null </dev/null\n\(text)"
+      _ = try ChildProcess.run(["bash", "-c", script, "bash", argument])
+    }
+    return folder.names().contains("PWN")
+  }
+
+  /// Commands in which it executes none.
+  private static let unevaluated = [
+    "i=$((i+1)); echo \"$1\"", "((i++)); echo \"$1\"", "x=$[1+1] y=\"$1\"", "[[ -n x ]] && echo \"$1\"",
+    "[[ 1 -eq 1 ]] && echo \"$1\"", "[[ -f \"$1\" ]]", "[[ $x == \"$1\" ]]", "[[ \"$1\" = a && 2 -eq 1 ]]",
+    "[[ a =~ [[:alpha:]] ]] && echo \"$1\"", "echo [[ a; echo \"$1\" -eq", "case $x in [a-z]*) echo \"$1\";; esac",
+    "[ -f \"$1\" ]", "[ \"$1\" -eq 1 ]", "echo ${x:-\"$1\"}", "echo ${x#\"$1\"}", "echo ${x/:/\"$1\"}", "echo ${1%.*}",
+    "echo \"${1:2}\"", "echo ${x:=\"$1\"}", "echo ${x:?\"$1\"}", "echo ${x:+\"$1\"}", "x=abc; echo ${x:1} \"$1\"",
+    "a=(1); echo ${a[0]-$1} \"${a[0]#\"$1\"}\"", "a=([0]=$1 x \"$1\")", "a[1]=$1", "a=(1); [ -f \"$1\" ]",
+    "ls [\"$1\"]* [ab]$1 c[$1]", "echo hi >&2; echo \"$1\"", "echo hi >&2 \"$1\"", "echo hi &>\"$1\"",
+    "echo $(( $(echo \"$1\" | wc -c) + 1 ))", "(( $(grep -c x <<<\"$1\") > 0 ))", "echo `echo $((1))` \"$1\"",
+    "awk '{ if (($1)) print }' \"$1\"", "echo $(awk '{ print a[$1]=$[$1] }' \"$1\")", "echo \"((\" \"$1\"",
+    "echo \"it's $(echo \"it's\")\" '(( $1 ))' \"$1\"", "echo \"${x:-it's}\" '(( $1 ))' \"$1\"",
+    "# it's ((\necho \"$1\"",
+    "cat <<'E' | grep \"$1\"\n$(( $1 )) ${\nE\necho '(( $1 ))'", "cat <<E\nEE $((1))\nE\necho \"$1\"",
+    "cat <<E\nit's (( $1 )) a[$1]=\nE\necho '$1' \"$1\"", "cat <<<\"$1\"",
+    "echo \\(\\( \"$1\" \\)\\)", "f() { echo $1; }; f $1",
+    "echo $'\\'((' \"$1\"", "( (echo $1) ); (echo $1)", "echo \"$((1 << 2))\" \"$1\"",
+    "y=$(case $1 in x) echo \"$1\";; *) echo \"($1)\";; esac); echo $1",
+  ]
+
+  @Test(arguments: unevaluated) func anArgumentOfTheShellStandsElsewhere(command: String) throws {
+    #expect(try script(command, "x") == "set -- 'x'; " + command)
   }
 
   @Test func bytesThatAreNoTextReachTheCommand() throws {

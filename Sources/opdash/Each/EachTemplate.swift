@@ -4,7 +4,8 @@ import Session
 /// The command of `opdash each`: shell text with placeholders for the arguments of a job.
 ///
 /// A placeholder stands in a word, between double or between single quotation marks; anywhere else it is refused, because the
-/// shell could take a part of an argument for a command. `"$1"` is the argument in every place.
+/// shell could take a part of an argument for a command. There `"$1"` is the argument, which is refused only where bash
+/// evaluates it once more, as in `$((`.
 struct EachTemplate: Equatable {
   /// The longest text that Linux takes as an argument of the shell, in bytes.
   static let longestScript = 131_071
@@ -45,8 +46,8 @@ struct EachTemplate: Equatable {
     while let byte = rest.first {
       if let form = Self.form(at: rest, after: shell.last) {
         if form != .number {
-          if let obstacle = shell.obstacle { throw Self.refusal(of: form, after: obstacle) }
           if let place = shell.evaluation { throw Self.refusal(of: "'\(form.rawValue)' stands", evaluated: place) }
+          if let obstacle = shell.obstacle { throw Self.refusal(of: form, after: obstacle) }
         }
         parts += [.text(text), .placeholder(form, shell.quotes)]
         text = []
@@ -58,6 +59,9 @@ struct EachTemplate: Equatable {
         rest = rest.dropFirst()
         shell.take(byte, next: rest)
       }
+    }
+    if let argument = shell.evaluatedArgument {
+      throw Self.refusal(of: "'\(argument.name)' stands", evaluated: argument.place)
     }
     namesArguments = shell.namesArguments
     if !hasPlaceholder, !namesArguments {
@@ -86,11 +90,16 @@ struct EachTemplate: Equatable {
   private static func refusal(of form: Form, after obstacle: String) -> UsageError {
     UsageError(
       "'\(form.rawValue)' stands after '\(obstacle)', where the shell may take a part of an argument for a command: "
-        + "write \"$1\" there, which is the argument in every place")
+        + "write \"$1\" there, which is the argument")
   }
 
   private static func refusal(of subject: String, evaluated place: String) -> UsageError {
-    let remedy = place == ">&" ? "write > before it, and 2>&1 behind it" : "no argument can stand there"
+    let remedy =
+      switch place {
+      case ">&": "write > before it, and 2>&1 behind it"
+      case "[[": "write [ ] instead of [[ ]]"
+      default: "no argument can stand there"
+      }
     return UsageError("\(subject) after '\(place)', where bash would execute parts of it: \(remedy)")
   }
 

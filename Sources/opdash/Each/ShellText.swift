@@ -16,29 +16,37 @@ struct ShellText {
   private(set) var last = UInt8(ascii: "\n")
   /// How many square brackets are open that may hold a subscript.
   private var brackets = 0
-  /// Whether a word is to follow, or has begun, that bash expands twice: the one after `>&`.
-  private var isDuplication = false
   /// The line feed of a continuation, which the shell removes with the backslash before it.
   private var isContinued = false
+  private var constructs = ShellConstructs()
 
   /// Why no argument can stand here; nil where one can.
   var obstacle: String? { opening ?? (isEscaped ? "\\" : nil) }
 
   /// Where bash evaluates what stands here once more, an argument of the shell too; nil elsewhere.
-  var evaluation: String? { isDuplication ? ">&" : brackets > 0 ? "[" : nil }
+  var evaluation: String? { constructs.evaluation ?? (brackets > 0 && opening == nil ? "[" : nil) }
+
+  /// The first argument of the shell, such as `$1`, that bash evaluates once more, and where.
+  var evaluatedArgument: ShellConstructs.Argument? { constructs.evaluatedArgument }
 
   /// An argument is a part of a word.
-  mutating func takeArgument() { (last, isEscaped) = (UInt8(ascii: "}"), false) }
+  mutating func takeArgument() {
+    (last, isEscaped) = (UInt8(ascii: "}"), false)
+    constructs.takeArgument()
+  }
 
   /// Takes a byte; `next` are the bytes that follow it.
   mutating func take(_ byte: UInt8, next: ArraySlice<UInt8>) {
     guard !isContinued else { return isContinued = false }
-    if byte == UInt8(ascii: "\\"), next.first == UInt8(ascii: "\n"), !isEscaped, quotes != .single {
+    if byte == UInt8(ascii: "\\"), next.first == UInt8(ascii: "\n"), !isEscaped, quotes != .single,
+      !constructs.isComment
+    {
       return isContinued = true
     }
     let next = Self.joined(next)
     let before = last
     last = byte
+    constructs.take(byte, next: next)
     guard opening == nil else {
       // Where it is not understood, a parameter of awk looks like one of the shell; one in quotation marks is the shell's.
       if byte == UInt8(ascii: "$"), before == UInt8(ascii: "\""), Self.isArgument(next) { namesArguments = true }
@@ -52,22 +60,20 @@ struct ShellText {
     case (_, UInt8(ascii: "$")):
       if Self.isArgument(next) { namesArguments = true }
       if let first = next.first, "({[".utf8.contains(first) || quotes == .none && "'\"".utf8.contains(first) {
-        opening = "$\(Character(Unicode.Scalar(first)))"
+        let isArithmetic = first == UInt8(ascii: "(") && Self.joined(next.dropFirst()).first == first
+        opening = isArithmetic ? "$((" : "$\(Character(Unicode.Scalar(first)))"
       }
     case (.double, _): if byte == UInt8(ascii: "\"") { quotes = .none }
     case (.none, UInt8(ascii: "'")): quotes = .single
     case (.none, UInt8(ascii: "\"")): quotes = .double
     case (.none, UInt8(ascii: "#")) where " \t\n;&|()<>".utf8.contains(before): opening = "#"
     case (.none, UInt8(ascii: "<")) where next.first == byte: opening = "<<"
-    case (.none, UInt8(ascii: "&")) where "<>".utf8.contains(before): isDuplication = true
-    case (.none, _) where isDuplication && " \t\n;&|()<>".utf8.contains(byte):
-      // Blanks may stand before the word.
-      isDuplication = " \t".utf8.contains(byte) && "& \t".utf8.contains(before)
     case (.none, UInt8(ascii: "(")) where next.first == byte: opening = "(("
     case (.none, UInt8(ascii: "["))
     where next.first == byte && next.dropFirst().first.map(" \t\n".utf8.contains) ?? true:
       opening = "[["
-    case (.none, UInt8(ascii: "[")) where brackets > 0 || !Self.isTest(before, next): brackets += 1
+    case (.none, UInt8(ascii: "[")) where brackets > 0 || constructs.isArray || !Self.isTest(before, next):
+      brackets += 1
     case (.none, UInt8(ascii: "]")) where brackets > 0: brackets -= 1
     default: break
     }
@@ -86,7 +92,7 @@ struct ShellText {
   }
 
   /// `1`, `@`, `{1%.*}` and the like.
-  private static func isArgument(_ text: ArraySlice<UInt8>) -> Bool {
+  static func isArgument(_ text: ArraySlice<UInt8>) -> Bool {
     let name = text.first == UInt8(ascii: "{") ? text.dropFirst() : text
     return name.first.map("123456789@*".utf8.contains) ?? false
   }
