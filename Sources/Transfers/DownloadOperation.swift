@@ -9,7 +9,8 @@ import Operations
 /// if one is given. Missing folders are created. An existing part is resumed with a range request if the server gave a
 /// strong entity tag or a `Last-Modified` date (kept in `FILE.part.meta`) and still has the same file. Otherwise, or if
 /// the server refuses the range, the transfer starts from the first byte. Only a reply with status 200, 203 or 206 has
-/// a file. The file gets the modification time that the server gives, if any.
+/// a file. The file gets the modification time that the server gives, if any. A part with bytes of another URL or
+/// another program is left alone, and the bytes are written to a part with a number.
 ///
 /// An existing file is replaced, unless it has the given digest or the download was made with another `ExistingFile`;
 /// the new file takes over its permissions. A symbolic link at the file's path is replaced, not followed. A device, a
@@ -62,8 +63,8 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   private var phase = Phase.idle(isWhole: false)
   /// The meaning of the reply to the request under way.
   private var verdict: RangeRequest.Verdict?
-  /// The first free name, whose part is written; nil until it is chosen and where the file is to be replaced.
-  private var target: URL?
+  /// The file whose part is written, and the number of that part; nil until they are chosen.
+  private var target: (file: URL, part: Int)?
   /// The file's name that the server has chosen.
   private var serverName: String?
   /// The file that makes the download unnecessary.
@@ -162,7 +163,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
 
   override func abandon() {
     hold()
-    if !canResume, case .idle(isWhole: true) = phase { try? openPart().close(keeping: false) }
+    if case .idle(isWhole: true) = phase { try? close(openPart()) }
   }
 
   private static func isThere(_ file: URL) -> Bool { FileStatus(file.path(percentEncoded: false)) != nil }
@@ -221,13 +222,15 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     return resumedSince.map(status.hasChanged) ?? false
   }
 
-  /// Opens the part of the file or, if the file is not to be replaced, of the first number whose names are free.
+  /// Opens the part of the first number whose names are free; where the file is to be replaced, only its part is numbered.
   private func openPart() throws(TransferError) -> PartFile {
-    if let target { return try PartFile(for: target) }
-    guard existing != .overwrite else { return try PartFile(for: file) }
-    for candidate in Self.numbers(of: file) where !Self.isThere(candidate) {
-      if PartFile.isInUse(for: candidate.path(percentEncoded: false)) { continue }
-      let part = try PartFile(for: candidate)
+    if let target { return try PartFile(for: target.file, number: target.part) }
+    for (number, name) in Self.numbers(of: file).enumerated() {
+      let candidate = existing == .overwrite ? (file: file, part: number) : (file: name, part: 0)
+      if existing != .overwrite, Self.isThere(name) || PartFile.isInUse(for: name.path(percentEncoded: false)) {
+        continue
+      }
+      let part = try PartFile(for: candidate.file, number: candidate.part)
       // The part belongs to another URL or another program.
       guard part.size == 0 || part.info?.url == infoURL else {
         part.close(keeping: true)
@@ -283,8 +286,10 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
 
   /// Closes a part that a later transfer may resume.
   private func close(_ part: PartFile) {
-    // If no file is replaced, the next download would take a part without info for another program's.
-    part.close(keeping: canResume && (existing == .overwrite || part.info != nil))
+    // The next download would take a part without info for another program's.
+    let isKept = canResume && part.info != nil
+    if !isKept { target = nil }
+    part.close(keeping: isKept)
   }
 
   private func ask(_ route: Route) throws(TransferError) {
@@ -350,7 +355,8 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
       let saved: URL
       part.modified = modified
       if existing == .overwrite {
-        saved = Self.numbers(of: wanted).first { !isOfAnother($0) } ?? wanted
+        saved =
+          Self.numbers(of: wanted).first { !isOfAnother($0) && !part.uses($0.path(percentEncoded: false)) } ?? wanted
         try part.commit(replacing: saved.path(percentEncoded: false))
       } else {
         saved = URL(filePath: try part.commit(numbering: wanted.path(percentEncoded: false)))

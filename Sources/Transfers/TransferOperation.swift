@@ -21,6 +21,8 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
   private let stall = Lock<Duration?>(.seconds(300))
   /// Set before the start.
   private var noteFile: NoteFile?
+  /// Set before the start.
+  private var secrets: SecretMask?
 
   /// `reserved` are the lower-case names of headers that the transfer sets itself.
   init(_ url: some URLText, headers: [String: String], reserved: Set<String>, thread: TransferThread) {
@@ -87,7 +89,8 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
   ///
   /// Unless `keepsShort`, no file is created for up to 4 KiB of notes if the transfer succeeds.
   package final func keepNotes(in path: String, keepsShort: Bool = true, masking secrets: SecretMask? = nil) {
-    noteFile = NoteFile(path: path, keepsShort: keepsShort, secrets)
+    noteFile = NoteFile(path: path, keepsShort: keepsShort)
+    self.secrets = secrets
   }
 
   // For subclasses; all of it on the transfer thread.
@@ -126,12 +129,17 @@ public class TransferOperation<Success: Sendable>: ResultOperation<Success>, @un
   final func note(_ text: String, as source: OperationLogLine.Source = .note) {
     let line = OperationLogLine(text: text, source: source)
     guard let noteFile else { return log([line]) }
-    noteFile.append(text) { self.log([line] + $0.map { OperationLogLine(text: $0, source: .note) }) }
+    noteFile.append(secrets?.masked(text) ?? text) {
+      self.log([line] + $0.map { OperationLogLine(text: $0, source: .note) })
+    }
   }
 
   /// Notes the first line of an error reply's body, if it has one; servers repeat the request's URL in it.
   final func noteSample(of exchange: Exchange) {
-    if let text = exchange.sampleText { note("the server says: \(text.maskedURL)") }
+    guard let (line, isCut) = exchange.sampleLine else { return }
+    let text = (isCut ? secrets?.maskedCut(line) : secrets?.masked(line)) ?? line
+    // Cut last: the mask does not find a part of a secret.
+    note("the server says: \(text.maskedURL.prefix(200))")
   }
 
   /// Notes the wait that the server asks for, if it does.
@@ -195,19 +203,17 @@ private final class NoteFile: @unchecked Sendable {
 
   private let queue = DispatchQueue(label: "opdash.notes", qos: .userInitiated)
   private let file: LogFile
-  private let secrets: SecretMask?
   /// Notes that are not in the file yet; nil once they are written.
   private var held: [UInt8]?
 
-  init(path: String, keepsShort: Bool, _ secrets: SecretMask?) {
+  init(path: String, keepsShort: Bool) {
     file = LogFile(path: path)
     held = keepsShort ? nil : []
-    self.secrets = secrets
   }
 
   /// Calls `body` once the line is held or written, with the problem if there is a new one.
   func append(_ text: String, _ body: @escaping @Sendable ([String]) -> Void) {
-    let line = Array("\(secrets?.masked(text) ?? text)\n".utf8)
+    let line = Array("\(text)\n".utf8)
     guard let held, held.count + line.count <= Self.limit else {
       let bytes = (self.held.take() ?? []) + line
       return queue.async { body([self.file.append(bytes)].compactMap(\.self)) }

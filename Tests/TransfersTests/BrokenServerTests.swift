@@ -315,7 +315,7 @@ import Testing
     }
     defer { server.stop() }
     #expect(await download(server.url("/f")).run().error?.message == "ended after 1000 of \(content.count) bytes")
-    #expect(folder.names() == ["file.part"])
+    #expect(folder.names().isEmpty)
     try expectWhole(await download(server.url("/f")).run())
     #expect(server.requests.allSatisfy { $0.headers["range"] == nil })
   }
@@ -324,7 +324,8 @@ import Testing
     let server = try RawServer(RawServer.file(content))
     defer { server.stop() }
     try leavePart(1000, of: server)
-    try expectWhole(await download(server.url("/g")).run())
+    #expect(await download(server.url("/g")).run().error == nil)
+    #expect(try Data(contentsOf: folder.file("file")) == Data(content))
     #expect(server.requests.map { $0.headers["range"] } == [nil])
   }
 
@@ -333,7 +334,9 @@ import Testing
     defer { server.stop() }
     try leavePart(1000, of: server)
     try Data("{".utf8).write(to: folder.file("file.part.meta"))
-    try expectWhole(await download(server.url("/f")).run())
+    #expect(await download(server.url("/f")).run().error == nil)
+    #expect(try Data(contentsOf: folder.file("file")) == Data(content))
+    #expect(server.requests.map { $0.headers["range"] } == [nil])
   }
 
   @Test func aTransferThatBreaksSeveralTimesIsResumedToTheEnd() async throws {

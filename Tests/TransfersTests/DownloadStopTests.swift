@@ -20,11 +20,11 @@ import Testing
   /// A download that has all its bytes and computes their digest, which is wrong, until it is stopped.
   ///
   /// The part grows before the last byte: its digest takes longer than a test.
-  private func verifyingDownload(resume: Bool) throws -> (Observed<URL>, RawServer) {
+  private func verifyingDownload(resume: Bool, tag: String = "\"1\"") throws -> (Observed<URL>, RawServer) {
     let hasGrown = DispatchSemaphore(value: 0)
     let server = try RawServer { _ in
       [
-        .send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 10\r\n\r\n012345678"),
+        .send("HTTP/1.1 200 OK\r\nETag: \(tag)\r\nContent-Length: 10\r\n\r\n012345678"),
         .run { _ = hasGrown.wait(timeout: .now() + Patience.seconds) }, .send("9"), .next,
       ]
     }
@@ -128,6 +128,14 @@ import Testing
     #expect(download.isCancelled)
     #expect(folder.names() == (resume ? ["file.part", "file.part.meta"] : []))
     #expect(eventually { openFiles == 0 })
+  }
+
+  @Test func cancelledWithAPartThatCannotBeResumedItKeepsNone() async throws {
+    let (download, server) = try verifyingDownload(resume: true, tag: "W/\"1\"")
+    defer { server.stop() }
+    await download.cancel()
+    #expect(download.isCancelled)
+    #expect(folder.names().isEmpty)
   }
 
   @Test(arguments: [true, false])

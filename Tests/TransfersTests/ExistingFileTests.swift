@@ -405,30 +405,84 @@ struct ExistingFileTests {
     #expect(folder.names() == ["file", "file.1"])
   }
 
-  @Test func thePartOfAnotherURLStays() async throws {
+  @Test(arguments: [DownloadOperation.ExistingFile.overwrite, .number])
+  func thePartOfAnotherURLStays(existing: DownloadOperation.ExistingFile) async throws {
     let server = try RawServer(RawServer.file(Array("0123456789".utf8), cuts: [4]))
     defer { server.stop() }
-    #expect(await download(server.url("/a")).run().error?.code == .network)
-    #expect(try await download(server.url("/b")).run().result?.get().lastPathComponent == "file")
+    #expect(await download(server.url("/a"), existing: existing).run().error?.code == .network)
+    let second = await download(server.url("/b"), existing: existing).run()
+    #expect(try second.result?.get().lastPathComponent == "file")
     #expect(try text("file.part") == "0123")
     #expect(folder.names() == ["file", "file.part", "file.part.meta"])
   }
 
-  @Test func thePartOfAnotherProgramStays() async throws {
+  @Test(arguments: [DownloadOperation.ExistingFile.overwrite, .number])
+  func thePartOfAnotherProgramStays(existing: DownloadOperation.ExistingFile) async throws {
     let server = try server()
     defer { server.stop() }
     try write("a browser's", to: "file.part")
-    #expect(await download(server.url("/f")).run().error == nil)
+    #expect(await download(server.url("/f"), existing: existing).run().error == nil)
     #expect(try text("file.part") == "a browser's")
     #expect(try text("file") == "0123456789")
   }
 
+  @Test func aFileIsReplacedByANumberedPartThatIsResumed() async throws {
+    let server = try RawServer(RawServer.file(Array("0123456789".utf8), cuts: [4]))
+    defer { server.stop() }
+    try write("mine", to: "file")
+    try write("a browser's", to: "file.part")
+    #expect(chmod(folder.file("file").path(), 0o640) == 0 && chmod(folder.file("file.part").path(), 0o604) == 0)
+    #expect(await download(server.url("/f"), existing: .overwrite).run().error?.code == .network)
+    #expect(try text("file.part.1.part") == "0123")
+    #expect(try text("file") == "mine")
+    #expect(await download(server.url("/f"), existing: .overwrite).run().error == nil)
+    #expect(server.requests.map(\.rangeStart) == [nil, 4])
+    #expect(try text("file") == "0123456789")
+    #expect(try text("file.part") == "a browser's")
+    #expect(folder.names() == ["file", "file.part"])
+    let modes = ["file", "file.part"].map { FileStatus(folder.file($0).path())?.mode }
+    #expect(modes == [0o640, 0o604])
+  }
+
+  /// As of two URLs of one `opdash get` that end alike.
+  @Test func aNumberedPartIsNotThatOfTheNumberedFile() async throws {
+    let server = try RawServer(RawServer.stalled)
+    defer { server.stop() }
+    try write("a browser's", to: "file.part")
+    let downloads = ["file", "file.1"].map { download(server.url("/\($0)"), to: $0, existing: .overwrite) }
+    for download in downloads {
+      download.start(until: 5)
+      #expect(download.result == nil)
+    }
+    for download in downloads { await download.cancel() }
+    #expect(folder.names().filter { $0.hasSuffix(".part") } == ["file.1.part", "file.part", "file.part.1.part"])
+  }
+
   /// Nobody can resume it, and the next download would take it for another program's.
-  @Test func aPartThatCannotBeResumedIsNotKept() async throws {
+  @Test(arguments: [DownloadOperation.ExistingFile.overwrite, .number])
+  func aPartThatCannotBeResumedIsNotKept(existing: DownloadOperation.ExistingFile) async throws {
     let server = try RawServer { _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n012")] }
     defer { server.stop() }
-    #expect(await download(server.url("/f")).run().error?.code == .network)
+    #expect(await download(server.url("/f"), existing: existing).run().error?.code == .network)
     #expect(folder.names().isEmpty)
+  }
+
+  /// Its name is free while the download is paused.
+  @Test func aPartThatIsRemovedByAPauseIsChosenAnew() async throws {
+    let server = try RawServer { request in
+      request.number == 0
+        ? [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n01234"), .hold]
+        : [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789"), .next]
+    }
+    defer { server.stop() }
+    let download = download(server.url("/f"), existing: .overwrite)
+    download.start(until: 5)
+    download.operation.pause()
+    #expect(eventually { folder.names().isEmpty })
+    try write("a browser's", to: "file.part")
+    download.operation.resume()
+    await download.ended()
+    #expect(try [text("file"), text("file.part")] == ["0123456789", "a browser's"])
   }
 
   @Test func aPausedDownloadGoesOnWithItsPart() async throws {
@@ -492,6 +546,16 @@ struct ExistingFileTests {
     #expect(replaced.notes.last == "saved as tool-1.2.zip: the name that the server gives")
     #expect(try text("tool-1.2.zip") == "0123456789")
     #expect(folder.names() == ["tool-1.2.zip", "tool-1.2.zip.1", "tool-1.2.zip.2"])
+  }
+
+  @Test(arguments: ["file.part", "file.part.meta"], [DownloadOperation.ExistingFile.overwrite, .number])
+  func aServerMayChooseTheNameOfThePart(name: String, existing: DownloadOperation.ExistingFile) async throws {
+    let server = try server("Content-Disposition: attachment; filename=\(name)")
+    defer { server.stop() }
+    let download = await download(server.url("/f"), existing: existing, usesServerName: true).run()
+    #expect(download.error == nil)
+    #expect(try text("\(name).1") == "0123456789")
+    #expect(folder.names() == ["\(name).1"])
   }
 
   /// Nothing says that the files of two URLs are one.

@@ -156,6 +156,7 @@ struct FaultTableTests {
   ]
 
   static let statuses = [
+    Fault("status 101", "HTTP 101", .nothing, "HTTP/1.1 101 Switching Protocols\r\n\r\nhello"),
     Fault("status 204", "HTTP 204, which is an answer without a file", .nothing, "HTTP/1.1 204 No Content\r\n\r\n"),
     Fault(
       "status 205", "HTTP 205, which is an answer without a file", .nothing,

@@ -230,6 +230,14 @@ import Testing
     for other in taken { #expect(try content(other) == other) }
   }
 
+  @Test(arguments: ["file.part", "file.part.meta"])
+  func aPartGetsNeitherItsOwnNameNorItsInfos(name: String) throws {
+    let part = try part("new")
+    let saved = try part.commit(numbering: folder.file(name).path())
+    #expect(saved == folder.file("\(name).1").path())
+    #expect(folder.names() == ["\(name).1"])
+  }
+
   /// As on a file system that has no links.
   @Test(arguments: [false, true])
   func aPlaceholderKeepsTheNameForThePart(isTaken: Bool) throws {

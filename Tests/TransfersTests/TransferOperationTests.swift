@@ -38,6 +38,42 @@ struct TransferOperationTests {
     #expect(notes.last == "GET /f 200, 2 bytes (HTTP/1.1)")
   }
 
+  /// Longer than what is noted of a line.
+  private static let token = (100..<200).map(String.init).joined()
+
+  private static let bodies: [(body: String, line: String)] = [
+    ("token \(token) no", "token *** no"),
+    // The whole of a line is no beginning of a secret.
+    ("token \(token.prefix(9))", "token 100101102"),
+    // The sample ends within the token.
+    (String(repeating: "\n", count: 8000) + "token \(token)", "token "),
+  ]
+
+  /// In the operation's own notes and in their file.
+  @Test(arguments: bodies) func aLongSecretThatAServerSaysIsMasked(body: String, line: String) async throws {
+    let server = try RawServer { _ in
+      [.send("HTTP/1.1 500 S\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"), .next]
+    }
+    defer { server.stop() }
+    let operation = DownloadOperation(from: server.url("/f"), to: folder.file("file"))
+    operation.keepNotes(in: folder.file("log").path(), masking: SecretMask([Self.token]))
+    let download = await Observed(operation).run()
+    #expect(download.notes.last == "the server says: \(line)")
+    #expect(try String(contentsOf: folder.file("log"), encoding: .utf8).hasSuffix("the server says: \(line)\n"))
+  }
+
+  @Test(arguments: ["cut", "slow"])
+  func theBeginningOfASecretThatAServerSaysIsNotShown(ending: String) async throws {
+    let server = try RawServer { _ in
+      [.send("HTTP/1.1 500 S\r\nContent-Length: 1000\r\n\r\ntoken \(Self.token.prefix(150))")]
+        + (ending == "slow" ? [.hold] : [])
+    }
+    defer { server.stop() }
+    let operation = DownloadOperation(from: server.url("/f"), to: folder.file("file"))
+    operation.keepNotes(in: folder.file("log").path(), masking: SecretMask([Self.token]))
+    #expect(await Observed(operation).run().notes.last == "the server says: token ")
+  }
+
   @Test func aSuccessWithFewNotesNeedsNoFile() async throws {
     let download = try await download(notesIn: folder.file("log").path(), keepsShort: false)
     #expect(download.notes.count == 3)

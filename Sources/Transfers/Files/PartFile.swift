@@ -35,7 +35,10 @@ final class PartFile {
   private static let finished = Lock<Set<BytePath>>([])
 
   /// The part of a file; a name that has no room for the endings is cut, and gets a digest of the whole of it.
-  static func path(for target: String) -> String {
+  ///
+  /// A part with a number is named after the one without: a part of the file's number may be another download's.
+  static func path(for target: String, number: Int = 0) -> String {
+    if number > 0 { return path(for: FileName.numbered(path(for: target), number)) }
     let (folder, name) = FileName.parts(of: target)
     let count = name.utf8.count + suffix.utf8.count + infoSuffix.utf8.count
     guard count > FileName.systemLimit else { return target + suffix }
@@ -44,12 +47,12 @@ final class PartFile {
   }
 
   /// Creates missing folders, then opens or creates the part.
-  init(for target: URL) throws(TransferError) {
+  init(for target: URL, number: Int = 0) throws(TransferError) {
     guard target.isFileURL else {
       throw TransferError(.file, "not a file URL: \(target.absoluteString.maskedURL)")
     }
     self.target = target.path(percentEncoded: false)
-    path = Self.path(for: self.target)
+    path = Self.path(for: self.target, number: number)
     guard !target.hasDirectoryPath else { throw .file(self.target, error: EISDIR) }
     guard FileName.parts(of: self.target).name.utf8.count <= FileName.systemLimit else {
       throw .file(self.target, error: ENAMETOOLONG)
@@ -64,10 +67,10 @@ final class PartFile {
     }
     do throws(TransferError) {
       try Self.checkIsUnfinished(path, for: self.target)
-      // A private file stays private while it is replaced.
-      if let mode { try setMode(mode | S_IRUSR | S_IWUSR) }
       info = size > 0 ? PartInfo(readFrom: infoPath) : nil
       isInfoWritten = info != nil
+      // A private file stays private while it is replaced; bytes without info are another program's.
+      if let mode, size == 0 || info != nil { try setMode(mode | S_IRUSR | S_IWUSR) }
     } catch {
       if size == 0 { unlink(path) }
       close()
@@ -174,7 +177,7 @@ final class PartFile {
     try complete()
     for number in 0... {
       let name = FileName.numbered(target, number)
-      guard FileStatus(name) == nil else { continue }
+      guard !uses(name), FileStatus(name) == nil else { continue }
       try checkCanBecome(name)
       guard try rename(toFree: name) else { continue }
       end(as: name)
@@ -182,6 +185,9 @@ final class PartFile {
     }
     throw .file(target, error: EEXIST)
   }
+
+  /// Whether this is the name of the part or of its info.
+  func uses(_ name: String) -> Bool { name == path || name == infoPath }
 
   /// Renames the part unless there is a file of that name.
   private func rename(toFree name: String) throws(TransferError) -> Bool {

@@ -31,7 +31,7 @@ final class Exchange {
   }
 
   private static let bufferSize = 512 << 10
-  private static let sampleSize = 1 << 10
+  private static let sampleSize = 8 << 10
   /// Looks at an exchange within its stall time.
   private static let looks = 4
   /// A shorter rest is read to its end, so that the connection can be reused.
@@ -64,6 +64,8 @@ final class Exchange {
   private(set) var failure: TransferError?
   private var sample: [UInt8] = []
   private var drained = 0
+  /// Whether libcurl has read the whole reply.
+  private var isWhole = false
   /// Whether reading has ended early under `.acknowledge`.
   private var isCutOff = false
   /// The bytes moved by the last look, and the number of looks in a row that found the same.
@@ -125,11 +127,16 @@ final class Exchange {
   /// Whether the connection has taken the whole body of the request, or the request has none.
   var hasSentBody: Bool { body.map { $0.offset == $0.size && sentCount >= $0.size } ?? true }
 
-  /// The first line of the sample that is not blank; nil if there is none or it looks like markup.
-  var sampleText: String? {
-    let lines = String(decoding: sample, as: UTF8.self).split(whereSeparator: \.isNewline)
+  /// The first line of the body that is not blank, and whether the sample ends within it.
+  ///
+  /// Nil if there is none or it looks like markup.
+  var sampleLine: (text: String, isCut: Bool)? {
+    let text = String(decoding: sample, as: UTF8.self)
+    let lines = text.split(whereSeparator: \.isNewline)
     guard let line = lines.first(where: { $0.contains { !$0.isWhitespace } }), !line.contains("<") else { return nil }
-    return String(line.prefix(200))
+    let isCut = line.endIndex == text.endIndex && !(isWhole && drained == sample.count)
+    // A letter of several bytes may be cut off too.
+    return (isCut ? line.trimmingCharacters(in: ["\u{FFFD}"]) : String(line), isCut)
   }
 
   private func set(_ option: CURLoption, to text: String) throws(TransferError) {
@@ -218,7 +225,8 @@ final class Exchange {
       // A trailer, which nothing needs.
     } else if !line.isEmpty {
       reply?.add(line: line)
-    } else if let reply, reply.status >= 200 {
+    } else if let reply, reply.status >= 200 || reply.status == 101 {
+      // The other 1xx come before a final reply; no request asks for another protocol.
       // libcurl keeps a connection after a final reply to an Expect, and the server would read the next request as the body.
       if let body, body.offset < body.size { ccurl_set_long(easy, CURLOPT_FORBID_REUSE, 1) }
       do throws(TransferError) {
@@ -311,6 +319,7 @@ final class Exchange {
   func end(_ result: CURLcode) {
     guard let delegate else { return }
     self.delegate = nil
+    isWhole = result == CURLE_OK
     delegate.exchange(self, endedWith: failure ?? error(result))
   }
 
