@@ -54,6 +54,16 @@ struct JobFileSearchTests {
     #expect(try choose("ci") == .init(file: "opdash.yml", jobs: ["ci"]))
   }
 
+  @Test func theJobsOfAnEarlierRunAreKnownWhateverFilesAreThere() throws {
+    try make("a/b/opdash.yml")
+    let search = JobFileSearch(directory: folder.file("a/b").path())
+    let file = folder.file("a/b/myjobs").path()
+    for words in [["myjobs", "build"], ["./myjobs", "build"], ["build"]] {
+      #expect(search.jobs(words, of: file) == ["build"])
+    }
+    #expect(search.jobs([], of: file) == [])
+  }
+
   @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
   func anotherUsersLinkAboveMustBeNamed() throws {
     try make("mine")

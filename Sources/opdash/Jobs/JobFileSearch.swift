@@ -57,6 +57,12 @@ struct JobFileSearch {
     return Choice(file: first, jobs: Array(words.dropFirst()))
   }
 
+  /// The words of an earlier command line that name jobs; it had the absolute `file`, whether it named it or not.
+  func jobs(_ words: [String], of file: String) -> [String] {
+    guard let first = words.first, Self.isFile(first) || path(first) == file else { return words }
+    return Array(words.dropFirst())
+  }
+
   /// Whether a word is a job file and no job: `-`, a path, or a name that ends as a job file's does.
   static func isFile(_ word: String) -> Bool {
     word == "-" || word.contains("/") || extensions.contains { word.hasSuffix(".\($0)") }

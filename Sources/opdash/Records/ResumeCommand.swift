@@ -106,7 +106,9 @@ struct ResumeCommand {
 
   /// The jobs of a run by its command line, from where it was started, and its settings.
   private func earlierPlan(_ entry: RunEntry, _ past: [PastRun]) throws -> (RunPlan, Settings) {
-    let old = try CommandLineParser.parse(entry.origin.words)
+    var old = try CommandLineParser.parse(entry.origin.words)
+    // No word is to be a command any more.
+    old.isBare = false
     var there = RunPlanner(context: context, invocation: old)
     there.context.environment.currentDirectory = entry.origin.directory
     switch old.command {
@@ -114,9 +116,9 @@ struct ResumeCommand {
       guard let file = entry.origin.file else {
         throw UsageError("the job file of run \(entry.id) was standard input, which can't be read again")
       }
-      // The file that was found then, even if another would be found now.
-      let choice = try JobFileSearch(directory: entry.origin.directory).choose(words)
-      return (try there.jobFile([file] + choice.jobs), old.settings)
+      // The file that was found then, whatever is there now.
+      let jobs = JobFileSearch(directory: entry.origin.directory).jobs(words, of: file)
+      return (try there.jobFile([file] + jobs), old.settings)
     case .get(let request):
       guard request.list != "-", request.sums != "-" else {
         throw UsageError("the list of run \(entry.id) was standard input, which can't be read again")
