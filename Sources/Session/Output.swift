@@ -8,11 +8,14 @@ package final class Output: Sendable {
   /// The name in messages.
   package let name: String
   private let descriptor: Int32
+  /// Whether this output has made its file.
+  private let isNew: Bool
   private let state: Lock<State>
 
   private struct State {
     var written = 0
     var isLost = false
+    var failure: Int32?
     var isShortened = false
     /// The writes that have not returned.
     var writes = 0
@@ -23,8 +26,9 @@ package final class Output: Sendable {
   /// The largest number of bytes that are written at once: a reader that takes this many in a second is not taken for gone.
   private static let pieceSize = 4096
 
-  package init(_ descriptor: Int32, name: String? = nil) {
+  package init(_ descriptor: Int32, name: String? = nil, isNew: Bool = false) {
     self.descriptor = descriptor
+    self.isNew = isNew
     self.name = name ?? (descriptor == STDERR_FILENO ? "standard error" : "standard output")
     state = Lock(State())
   }
@@ -35,14 +39,15 @@ package final class Output: Sendable {
   /// Creates a file, which only its owner can read, or empties one and leaves its mode alone.
   package static func file(_ path: String) throws(UsageError) -> Output { try files([("", path)])[0] }
 
-  /// Opens the files that options name, each as `file` does.
+  /// Opens the files that options name, each as `file` does; those for `replace(with:)` are not emptied.
   ///
   /// Throws where one can't be written, is read by the same command or is named twice; then none has been emptied.
   package static func files(
-    _ wanted: [(option: String, path: String)], besides read: FilesRead = FilesRead()
+    _ wanted: [(option: String, path: String)], besides read: FilesRead = FilesRead(), areReplaced: Bool = false
   ) throws(UsageError) -> [Output] {
     // Before one is made.
     for (option, path) in wanted { try read.refuse(FileIdentity(path: path), "\(option) \(path)") }
+    let areNew = wanted.map { access($0.path, F_OK) != 0 }
     var opened: [Int32] = []
     do throws(UsageError) {
       var options: [FileIdentity: String] = [:]
@@ -58,10 +63,10 @@ package final class Output: Sendable {
       throw error
     }
     // A file that the caller has passed has the output of other programs too.
-    for (descriptor, file) in zip(opened, wanted) where !ForeignFile.isPassed(file.path) {
+    for (descriptor, file) in zip(opened, wanted) where !areReplaced && !ForeignFile.isPassed(file.path) {
       _ = ftruncate(descriptor, 0)
     }
-    return zip(opened, wanted).map { Output($0, name: $1.path) }
+    return wanted.indices.map { Output(opened[$0], name: wanted[$0].path, isNew: areNew[$0]) }
   }
 
   private static func open(_ path: String) throws(UsageError) -> Int32 {
@@ -84,6 +89,12 @@ package final class Output: Sendable {
   func beforeWriting(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.beforeWriting = body } }
 
   package var isTerminal: Bool { isatty(descriptor) == 1 }
+
+  /// The errno of the write that has failed.
+  package var failure: Int32? { state.withLock(\.failure) }
+
+  /// The message about the write that has failed.
+  package var loss: String? { failure.map { "can't write \(name): \(String(cString: strerror($0)))" } }
 
   /// The number of bytes that the descriptor has taken.
   package var written: Int { state.withLock(\.written) }
@@ -141,10 +152,13 @@ package final class Output: Sendable {
       }
       return 0
     }
-    guard failure != 0 else { return }
+    if failure != 0 { lose(failure) }
+  }
+
+  private func lose(_ failure: Int32) {
     let whenLost = state.withLock { state -> (@Sendable (Int32) -> Void)? in
       defer { state.whenLost = nil }
-      state.isLost = true
+      (state.isLost, state.failure) = (true, failure)
       return state.whenLost
     }
     whenLost?(failure)
@@ -167,4 +181,50 @@ package final class Output: Sendable {
   package func write(_ text: TerminalText) { write(text.bytes) }
 
   package func write(line: TerminalText) { write((line + "\n").bytes) }
+
+  // MARK: Whole documents
+
+  /// Replaces the contents of the file; a failure leaves them, or removes a file that this output has made.
+  ///
+  /// A device, a pipe and a descriptor that the caller has passed are written to as they are.
+  package func replace(with bytes: [UInt8]) {
+    guard !ForeignFile.isPassed(name), FileIdentity(descriptor: descriptor) != nil else { return write(bytes) }
+    let failure = putInPlace(bytes)
+    // The folder takes no other file, or the file is a mount.
+    if [EACCES, EPERM, EROFS, EBUSY].contains(failure) {
+      _ = ftruncate(descriptor, 0)
+      return write(bytes)
+    }
+    guard failure != 0 else { return }
+    // Not the link that leads to it.
+    if isNew, let made = realpath(name, nil) {
+      unlink(made)
+      free(made)
+    }
+    lose(failure)
+  }
+
+  /// Writes a file beside this one, and renames it; returns errno.
+  private func putInPlace(_ bytes: [UInt8]) -> Int32 {
+    // Not in the place of a link.
+    guard let resolved = realpath(name, nil) else { return errno }
+    defer { free(resolved) }
+    let target = UnsafeBufferPointer(start: resolved, count: strlen(resolved)).map { UInt8(bitPattern: $0) }
+    var path = BytePath(target).folder.appending(BytePath(".opdash-XXXXXX")).cString
+    let beside = mkostemp(&path, O_CLOEXEC)
+    guard beside >= 0 else { return errno }
+    var status = stat()
+    // The file keeps its mode, except where it would be for another group.
+    if fstat(descriptor, &status) == 0, fchown(beside, status.st_uid, status.st_gid) == 0 {
+      _ = fchmod(beside, status.st_mode & 0o7777)
+    }
+    let output = Output(beside, name: name)
+    output.write(bytes)
+    var failure = output.failure ?? 0
+    // Some file systems say only now that a disk is full.
+    if close(beside) != 0, failure == 0 { failure = errno }
+    if failure == 0, rename(path, resolved) != 0 { failure = errno }
+    if failure != 0 { unlink(path) }
+    return failure
+  }
 }

@@ -30,13 +30,21 @@ struct CommandContext {
   /// Prints lines and ends.
   func print(_ lines: [TerminalText]) {
     for line in lines { output.write(line: line) }
-    exit(ExitStatus.success)
+    finish()
   }
 
   /// Prints a JSON document, whose characters a terminal does not obey, and ends.
   func print(document: [UInt8]) {
     output.write(document)
-    exit(ExitStatus.success)
+    finish()
+  }
+
+  /// Ends with success, unless standard output or one of these files could not be written.
+  func finish(_ files: [Output] = []) {
+    if output.failure == EPIPE { return exit(ExitStatus.signal(SIGPIPE)) }
+    let losses = ([output] + files).compactMap(\.loss)
+    for loss in losses { note(loss) }
+    exit(losses.isEmpty ? ExitStatus.success : ExitStatus.jobFailed)
   }
 
   /// Prints a line about the command on standard error.
@@ -60,14 +68,15 @@ struct CommandContext {
   func exit(_ status: Int32) { end(ProgramEnd(status)) }
 
   func fail(_ error: any Error, on output: Output? = nil) {
-    let output = output ?? errors
+    let told = output ?? errors
     switch error {
-    case let error as UsageError: note(error.message, on: output)
-    case let faults as Faults: for line in faults.lines { output.write(line: MessageText.of(line)) }
-    case let refusal as ClusterRefusal: for message in refusal.messages { note(message, on: output) }
-    case let faults as JobFileFaults: print(faults.faults, on: output)
-    default: note("\(error)", on: output)
+    case let error as UsageError: note(error.message, on: told)
+    case let faults as Faults: for line in faults.lines { told.write(line: MessageText.of(line)) }
+    case let refusal as ClusterRefusal: for message in refusal.messages { note(message, on: told) }
+    case let faults as JobFileFaults: print(faults.faults, on: told)
+    default: note("\(error)", on: told)
     }
+    if told.failure != EPIPE, let loss = told.loss { note(loss) }
     end(ProgramEnd(before: error))
   }
 
@@ -125,8 +134,10 @@ struct CommandContext {
   }
 
   /// Opens the files of reports and the page at `html`; nothing is written to a file that is read.
+  ///
+  /// With `areReplaced` none is emptied: see `Output.replace(with:)`.
   func openFiles(
-    _ settings: Settings, html: String? = nil, besides read: FilesRead
+    _ settings: Settings, html: String? = nil, besides read: FilesRead, areReplaced: Bool = false
   ) throws -> (files: [(format: ReportFormat, output: Output)], page: Output?) {
     let formats = settings.files.keys.sorted { $0.rawValue < $1.rawValue }
     let paths = formats.map {
@@ -140,7 +151,7 @@ struct CommandContext {
     try output.check(read)
     var wanted = zip(formats, paths).map { format, path in (option: "--\(format.rawValue)", path: path) }
     if let html { wanted.append((option: "--html", path: environment.absolute(html))) }
-    let outputs = try Output.files(wanted, besides: read)
+    let outputs = try Output.files(wanted, besides: read, areReplaced: areReplaced)
     return (Array(zip(formats, outputs)), html == nil ? nil : outputs.last)
   }
 }

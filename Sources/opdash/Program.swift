@@ -105,11 +105,12 @@ struct Program {
     }
     defer { close(descriptor) }
     let output = Output(descriptor, name: file)
-    let failure = Lock<Int32>(0)
-    output.whenLost { number in failure.withLock { $0 = number } }
     output.write(Array(StarterFile.text.utf8))
-    let number = failure.withLock(\.self)
-    guard number == 0 else { throw UsageError("can't write \(file): \(String(cString: strerror(number)))") }
+    if let loss = output.loss {
+      // The next command would take it for a job file.
+      unlink(environment.absolute(file))
+      throw UsageError(loss)
+    }
     let run = JobFileSearch.names.contains(file) ? "opdash run" : "opdash run \(file)"
     context.print([MessageText.of("wrote \(file): \(run) runs its jobs, opdash help jobs explains the keys")])
   }
@@ -143,7 +144,7 @@ struct Program {
       of: try choice.selection(in: graph).masked, isASCII: environment.traits(invocation.settings).isASCII,
       width: environment.outputIsTerminal ? context.output.columns : nil)
     context.output.write(MessageText.page(text))
-    context.exit(ExitStatus.success)
+    context.finish()
   }
 
   /// Prints a job file that does the same as a file of another tool.
@@ -152,7 +153,7 @@ struct Program {
       path: file, environment: environment.variables, currentDirectory: environment.currentDirectory
     ) { warning in context.print([warning], on: context.errors) }
     context.output.write(MessageText.page(text))
-    context.exit(ExitStatus.success)
+    context.finish()
   }
 
   private func printKeys(_ settings: Settings) throws {

@@ -12,6 +12,8 @@ struct MachineFaultTests {
     case jobs = "what was written before; the jobs continue"
     case stopped = "what was written before; the jobs are ended"
     case part = "the part"
+    case before = "the earlier output"
+    case earlier = "the files that were there"
   }
 
   /// What the test needs of the machine.
@@ -128,6 +130,20 @@ struct MachineFaultTests {
       testDescription: "a disk that the events of `--ui json` fill", need: .mounts,
       script: mount("size=64k", "exec $OPDASH run endless.yml --ui json >disk/events"),
       seen: "opdash: can't write standard output: No space left on device", status: 141, kept: .stopped),
+    Fault(
+      testDescription: "a disk that the output of another command fills", need: .mounts,
+      script: mount("size=4k", "exec $OPDASH schema >disk/schema"),
+      seen: "opdash: can't write standard output: No space left on device", status: 1, kept: .before),
+    Fault(
+      testDescription: "a disk that a report fills", need: .mounts,
+      script: mount(
+        "size=4k",
+        "echo old >disk/page; $OPDASH run two.yml --ui quiet; rm done; exec $OPDASH report --html disk/page"),
+      seen: "opdash: can't write FOLDER/disk/page: No space left on device", status: 1, kept: .earlier),
+    Fault(
+      testDescription: "a full disk for the file of `opdash init`", need: .mounts,
+      script: mount("size=4k", "echo old >disk/page; exec $OPDASH init disk/opdash.yml"),
+      seen: "opdash: can't write disk/opdash.yml: No space left on device", status: 2, kept: .earlier),
   ]
 
   static let surroundings: [Fault] = [
@@ -211,7 +227,9 @@ struct MachineFaultTests {
     defer { server.stop() }
     let script = fault.script.replacing("URL", with: server.url("/f").absoluteString)
     // A mount is gone with the namespace, so what is on it is listed at its end.
-    let listed = script.replacing("exec $OPDASH", with: "$OPDASH") + "; s=$?; ls disk >left 2>&1; exit $s"
+    let listed =
+      script.replacing("exec $OPDASH", with: "$OPDASH")
+      + "; s=$?; { ls disk; cat disk/page; } >left 2>/dev/null; exit $s"
     let run =
       fault.need == .mounts || fault.need == .mountOverProc
       ? try place.script(
@@ -226,7 +244,7 @@ struct MachineFaultTests {
     }
     #expect(place.has("done") == (fault.kept == .all || fault.kept == .jobs))
     if fault.kept == .nothing { #expect(!run.outputText.contains(" ok in ")) }
-    let left: [Kept: String] = [.part: "f.part\nf.part.meta\n", .none: ""]
+    let left: [Kept: String] = [.part: "f.part\nf.part.meta\n", .none: "", .earlier: "page\nold\n"]
     if let left = left[fault.kept] { #expect(place.contents("left") == Data(left.utf8)) }
   }
 

@@ -21,6 +21,50 @@ struct OutputFaultTests {
     #expect(place.has("done"))
   }
 
+  private static let documents = [
+    "history", "history --json", "report", "report --json", "list two.yml", "list --json two.yml", "graph two.yml",
+    "run -n two.yml", "diff last last", "diff --json last last", "logs", "logs one", "events", "schema",
+    "check two.yml",
+    "completion bash", "--help", "help run", "--version", "keys", "ps --json", "demo", "import procfile Procfile",
+    "history --prune",
+  ]
+
+  @Test(arguments: documents)
+  func aDocumentThatCannotBeWrittenIsSaid(_ words: String) throws {
+    try place.write("web: sleep 1\n", to: "Procfile")
+    _ = try place.run("run", "two.yml", "--ui", "quiet")
+    for (output, reason) in [(try fullDisk(), "No space left on device"), ("&-", "Bad file descriptor")] {
+      let command = try place.script("exec $OPDASH \(words) >\(output)")
+      #expect(command.ending() == .exited(1))
+      #expect(command.errorText == "opdash: can't write standard output: \(reason)\n", "\(command.errorText)")
+    }
+  }
+
+  @Test func faultsThatCannotBeWrittenAreSaidSo() throws {
+    try place.write("jobs: { one: { rnu: ls } }", to: "bad.yml")
+    let check = try place.script("exec $OPDASH check bad.yml >\(fullDisk())")
+    #expect(check.ending() == .exited(2))
+    #expect(check.errorText == "opdash: can't write standard output: No space left on device\n")
+  }
+
+  @Test func aReportThatCannotBeWrittenNamesItsFile() throws {
+    _ = try place.run("run", "two.yml", "--ui", "quiet")
+    for option in ["--html", "--junit"] {
+      let report = try place.run("report", option, try fullDisk())
+      #expect(report.ending() == .exited(1))
+      #expect(report.errorText == "opdash: can't write /dev/full: No space left on device\n", "\(report.errorText)")
+    }
+  }
+
+  @Test(.enabled(if: !FaultHandling.isThreadSanitized, "the thread sanitizer's own files may not grow either"))
+  func aStarterFileThatCannotBeWrittenIsRemoved() throws {
+    // The limit is for the program alone, not for the files of the test.
+    let run = try place.script("{ (ulimit -f 0; exec $OPDASH init) 2>&1; echo $?; } | cat")
+    #expect(run.outputText == "opdash: can't write opdash.yml: File too large\n2\n", "\(run.outputText)")
+    #expect(!place.has("opdash.yml"))
+    #expect(try place.run("init").ending() == .exited(0))
+  }
+
   @Test func theFilesBesideAnInterfaceAreWhole() throws {
     let words = ["--ui", "json", "--events", "events", "--junit", "junit.xml", "--trace", "trace.json"]
     let run = try place.script("exec $OPDASH run two.yml \(words.joined(separator: " "))")

@@ -141,6 +141,46 @@ import Testing
     close(pipe.writing)
   }
 
+  /// `/dev/full` is Linux's; elsewhere no file fails so.
+  @Test(.enabled(if: access("/dev/full", W_OK) == 0))
+  func theReasonOfAWriteThatFailedIsKept() throws {
+    let output = try Output.files([("--html", "/dev/full")], areReplaced: true)[0]
+    #expect(output.failure == nil && output.loss == nil)
+    // A device is written to as it is.
+    output.replace(with: Array("one\n".utf8))
+    #expect(output.failure == ENOSPC)
+    #expect(output.loss == "can't write /dev/full: No space left on device")
+  }
+
+  @Test func aDocumentReplacesAFileOnceItIsWhole() throws {
+    let folder = try TemporaryFolder()
+    let (old, link) = (folder.file("old").path(), folder.file("link").path())
+    try Data("a long line\n".utf8).write(to: folder.file("old"))
+    try #require(chmod(old, 0o644) == 0 && symlink(old, link) == 0)
+    let reader = open(old, O_RDONLY | O_CLOEXEC)
+    defer { close(reader) }
+    let output = try Output.files([("--html", link)], areReplaced: true)[0]
+    #expect(try String(contentsOf: folder.file("old"), encoding: .utf8) == "a long line\n")
+    output.replace(with: Array("short\n".utf8))
+    #expect(output.failure == nil)
+    #expect(try String(contentsOf: folder.file("old"), encoding: .utf8) == "short\n")
+    var (status, earlier) = (stat(), stat())
+    #expect(stat(old, &status) == 0 && status.st_mode & 0o777 == 0o644)
+    // Who reads the earlier one sees no part of the other.
+    #expect(fstat(reader, &earlier) == 0 && earlier.st_size == 12 && earlier.st_ino != status.st_ino)
+    #expect(folder.names() == ["link", "old"])
+    #expect(lstat(link, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+  }
+
+  @Test func aFileThatADocumentMakesIsPrivate() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("page").path()
+    try Output.files([("--html", path)], areReplaced: true)[0].replace(with: Array("new\n".utf8))
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600 && status.st_size == 4)
+    #expect(folder.names() == ["page"])
+  }
+
   @Test func aFileThatCannotBeMadeIsNamedWithTheReason() {
     #expect(throws: UsageError("can't write /nowhere/at/all: No such file or directory")) {
       _ = try Output.file("/nowhere/at/all")

@@ -162,6 +162,24 @@ import Testing
     #expect(world.statuses == [0])
   }
 
+  @Test(arguments: [
+    "--help", "--version", "schema", "completion bash", "list a.yml", "graph a.yml", "check a.yml", "keys",
+  ])
+  func aReaderThatHasGoneEndsACommandAsSIGPIPEWould(_ line: String) {
+    world.output.replaceWithClosedPipe()
+    world.perform(line)
+    #expect(world.errors.text == "")
+    #expect(world.statuses == [141])
+  }
+
+  @Test func aReaderThatHasGoneLeavesFaultsTheirStatus() {
+    world.loaded = .failure(Faults(lines: ["a.yml:1:2: one"]))
+    world.output.replaceWithClosedPipe()
+    world.perform("check a.yml")
+    #expect(world.errors.text == "")
+    #expect(world.statuses == [2])
+  }
+
   @Test func aFoundFileIsReadAndSaidWhereItIsAbove() throws {
     let folder = try TemporaryFolder()
     try FileManager.default.createDirectory(at: folder.file("a"), withIntermediateDirectories: false)

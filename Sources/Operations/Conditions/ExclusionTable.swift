@@ -213,7 +213,7 @@ struct ExclusionTable {
   /// Gives the turn to all requests that may have it now.
   private mutating func refresh(_ categories: Set<ExclusionCategory>) -> Changes {
     var changes = Changes()
-    // Those of the requests that get the turn too: others may wait behind them there.
+    // With the categories of the requests that get the turn: others may wait behind them there.
     var used = categories
     let isAnyInside = !families.isEmpty && holding.contains { families[$0] != nil }
     for category in categories {

@@ -110,7 +110,8 @@ struct Detachment {
     }
     guard name.isEmpty else {
       Output.standardOutput.write(name)
-      exit(ExitStatus.success)
+      if let loss = Output.standardOutput.loss { Output.standardError.write(line: MessageText.of("opdash: \(loss)")) }
+      exit(Output.standardOutput.failure == nil ? ExitStatus.success : ExitStatus.jobFailed)
     }
     var status: Int32 = 0
     waitpid(pid, &status, 0)

@@ -31,8 +31,7 @@ struct EventsCommand {
     } catch {
       return context.fail(error)
     }
-    guard !context.output.isDropping else { return context.exit(ExitStatus.signal(13)) }
-    guard isGoingOn else { return context.exit(ExitStatus.success) }
+    guard isGoingOn, !context.output.isDropping else { return context.finish() }
     let (clock, read): (any OperationClock, Int) = (.system, next)
     _ = clock.schedule(after: Self.interval, on: .main) {
       MainActor.assumeIsolated { print(run, from: read, of: store, follows: true) }

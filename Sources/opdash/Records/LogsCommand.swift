@@ -24,13 +24,13 @@ struct LogsCommand {
     let wanted = try name.map { try jobs(matching: $0, among: events, of: entry) }
     let isFollowed = follows && store.isGoingOn(entry)
     if !isFollowed, let job = wanted?.first, wanted?.count == 1, try printFile(of: job, events) {
-      return context.exit(ExitStatus.success)
+      return context.finish()
     }
     let isColoured = context.environment.isColored(
       invocation.settings.color, onTerminal: context.environment.outputIsTerminal)
     var lines = LogLinesText(jobs: wanted.map { Set($0) }, paint: Paint(isColoured: isColoured))
     context.output.write(lines.text(of: events))
-    guard isFollowed else { return context.exit(ExitStatus.success) }
+    guard isFollowed else { return context.finish() }
     follow(reader, store, lines)
   }
 
@@ -80,12 +80,12 @@ struct LogsCommand {
   }
 
   private func follow(_ reader: RecordedEvents, _ store: RunStore, _ lines: LogLinesText) {
-    guard !context.output.isDropping else { return context.exit(ExitStatus.signal(SIGPIPE)) }
+    guard !context.output.isDropping else { return context.finish() }
     // Asked before the events are read: what comes after the answer is the end.
     let isGoingOn = store.isGoingOn(reader.run)
     var (reader, lines) = (reader, lines)
     do { context.output.write(lines.text(of: try reader.readMore(store))) } catch { return context.fail(error) }
-    guard isGoingOn, !lines.isOver else { return context.exit(ExitStatus.success) }
+    guard isGoingOn, !lines.isOver else { return context.finish() }
     let clock: any OperationClock = .system
     _ = clock.schedule(after: Self.interval, on: .main) { [reader, lines] in
       MainActor.assumeIsolated { follow(reader, store, lines) }

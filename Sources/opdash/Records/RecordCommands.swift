@@ -29,15 +29,15 @@ struct RecordCommands {
     if let page = html.map(environment.absolute) { try read.refuse(FileIdentity(path: page), "--html \(page)") }
     let store = try store()
     let run = Run(recorded: try store.events(of: store.run(named: name)))
-    // Emptied only if there is something to write.
-    let (files, page) = try context.openFiles(settings, html: html, besides: read)
+    // Only if there is something to write.
+    let (files, page) = try context.openFiles(settings, html: html, besides: read, areReplaced: true)
     if invocation.wantsJSON { return context.print(document: RecordedJSON.report(run)) }
-    if let page { page.write(Array(HTMLReport(run).text.utf8)) }
-    for (format, file) in files where format == .junit { file.write(Array(JUnitReport.document(run).utf8)) }
+    if let page { page.replace(with: Array(HTMLReport(run).text.utf8)) }
+    for (format, file) in files where format == .junit { file.replace(with: Array(JUnitReport.document(run).utf8)) }
     if page == nil, files.isEmpty {
       context.print(RunReportText(run, paint: paint).lines)
     } else {
-      context.exit(ExitStatus.success)
+      context.finish([page].compactMap(\.self) + files.map(\.output))
     }
   }
 
