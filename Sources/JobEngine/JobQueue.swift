@@ -218,8 +218,8 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
       if let attempt { self?.served(attempt) }
     }
     if let whenAttemptSucceeds {
-      operation.whenEnded { [stream] _, _ in
-        if let success = attempt.success(at: stream.elapsed) { whenAttemptSucceeds(success) }
+      operation.whenEnded { [stream, secrets = programs.secrets] _, _ in
+        if let success = attempt.success(at: stream.elapsed, secrets: secrets) { whenAttemptSucceeds(success) }
       }
     }
     gate.add(attempt.ticket, isFinal: job.finally != nil, startsAtOnce: !attempt.isWithCluster)

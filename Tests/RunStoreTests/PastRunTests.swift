@@ -127,7 +127,9 @@ struct PastRunTests {
     let store = try RunStore(folder: state)
     #expect(try eventually { try store.processes(of: run).count == 2 })
     func success(_ job: Int, attempt: Int = 1, inputs: String? = nil) -> AttemptSuccess {
-      AttemptSuccess(job: JobID(job), attempt: attempt, took: .milliseconds(1500), inputsHash: inputs)
+      AttemptSuccess(
+        job: JobID(job), attempt: attempt, took: .milliseconds(1500), inputsHash: inputs,
+        outputs: job == 2 ? ["A": "1"] : nil)
     }
     let log = SuccessLog(folder: runFolder, fingerprints: ["f0", "f1", "f2", "f3"])
     let before = Date()
@@ -147,7 +149,9 @@ struct PastRunTests {
     log.append(success(0))
     #expect(SuccessLog.read(in: runFolder).map(\.success.job.index) == [0, 1, 2, 3, 4, 99, 0])
     func later(_ index: Int) -> EarlierJob.End {
-      .done(EarlierSuccess(run: "a", at: entries[index].at, took: .milliseconds(1500), outputs: nil))
+      .done(
+        EarlierSuccess(
+          run: "a", at: entries[index].at, took: .milliseconds(1500), outputs: index == 2 ? ["A": "1"] : nil))
     }
     #expect(
       try EarlierJob.of(store.past(of: run)) == [

@@ -10,26 +10,29 @@ struct SuccessLogTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func success(_ job: Int, inputs: String? = nil) -> AttemptSuccess {
-    AttemptSuccess(job: JobID(job), attempt: 2, took: .milliseconds(1500), inputsHash: inputs)
+  private func success(_ job: Int, inputs: String? = nil, outputs: [String: String]? = nil) -> AttemptSuccess {
+    AttemptSuccess(job: JobID(job), attempt: 2, took: .milliseconds(1500), inputsHash: inputs, outputs: outputs)
   }
 
   @Test func aSuccessIsReadBackAsItWasWritten() throws {
     let log = SuccessLog(folder: folder.url.path, fingerprints: ["f0", "f1"])
     #expect(folder.names() == [])
-    log.append(success(1, inputs: "hash"))
-    log.append(success(2))
+    let all = [
+      success(1, inputs: "hash"), success(2), success(3, outputs: ["A": "1\n2", "B": ""]), success(4, outputs: [:]),
+    ]
+    all.forEach(log.append)
     let entries = SuccessLog.read(in: folder.url.path)
-    #expect(entries.map(\.success) == [success(1, inputs: "hash"), success(2)])
-    #expect(entries.map(\.fingerprint) == ["f1", nil])
+    #expect(entries.map(\.success) == all)
+    #expect(entries.map(\.fingerprint) == ["f1", nil, nil, nil])
     let attributes = try FileManager.default.attributesOfItem(atPath: folder.file("succeeded").path)
     #expect(attributes[.posixPermissions] as? Int == 0o600)
   }
 
   @Test func aLineIsAnEntryOnlyIfItIsWhole() throws {
     let lines = [
-      "0 1 0.5 17.25 f h .", "1 2 3 4 - - .", "2 1 0.5 17 f h", "3 1 0.5 17 f h ..", "-1 1 0.5 17 f h .",
-      "x 1 0.5 17 f h .", "4 x 0.5 17 f h .", "5 1 x 17 f h .", "6 1 0.5 x f h .", "7 1 0.5 17 f h . .", "", ".",
+      "0 1 0.5 17.25 f h - .", "1 2 3 4 - - - .", "2 1 0.5 17 f h -", "3 1 0.5 17 f h - ..", "-1 1 0.5 17 f h - .",
+      "x 1 0.5 17 f h - .", "4 x 0.5 17 f h - .", "5 1 x 17 f h - .", "6 1 0.5 x f h - .", "7 1 0.5 17 f h - . .", "",
+      ".",
     ]
     try Data(lines.joined(separator: "\n").utf8).write(to: folder.file("succeeded"))
     let first = AttemptSuccess(job: JobID(0), attempt: 1, took: .milliseconds(500), inputsHash: "h")
@@ -51,14 +54,14 @@ struct SuccessLogTests {
 
   @Test func whatIsPlantedInItsPlaceIsNeitherWrittenNorRead() throws {
     let path = folder.file("succeeded").path
-    try Data("0 1 0.5 17.25 f h .\n".utf8).write(to: folder.file("other"))
+    try Data("0 1 0.5 17.25 f h - .\n".utf8).write(to: folder.file("other"))
     for make in [{ symlink(self.folder.file("other").path, path) }, { mkfifo(path, 0o600) }, { mkdir(path, 0o700) }] {
       #expect(make() == 0)
       SuccessLog(folder: folder.url.path, fingerprints: []).append(success(0))
       #expect(SuccessLog.read(in: folder.url.path) == [])
       try FileManager.default.removeItem(atPath: path)
     }
-    #expect(try String(contentsOf: folder.file("other"), encoding: .utf8) == "0 1 0.5 17.25 f h .\n")
+    #expect(try String(contentsOf: folder.file("other"), encoding: .utf8) == "0 1 0.5 17.25 f h - .\n")
   }
 
   @Test func withoutAFolderNothingIsWritten() {

@@ -200,15 +200,24 @@ package final class Attempt: @unchecked Sendable {
   func requeue() { (hasStarted, isWithCluster) = (false, true) }
 
   /// The success of a finished operation, from any thread; nil if it has not succeeded, or had nothing to do.
-  func success(at time: Duration) -> AttemptSuccess? {
+  ///
+  /// Without its values where the engine has read them already.
+  func success(at time: Duration, secrets: SecretMask?) -> AttemptSuccess? {
     guard AttemptOutcome(of: operation) == .succeeded else { return nil }
-    // A fault in its added jobs makes it fail.
-    if !execution.sharesValues, let path = execution.additionPath, access(path, F_OK) == 0 { return nil }
+    var outputs: [String: String]?
+    if !execution.sharesValues {
+      // A fault in its added jobs makes it fail.
+      if let path = execution.additionPath, access(path, F_OK) == 0 { return nil }
+      // Most programs write no values.
+      if let path = execution.valuesPath, access(path, F_OK) == 0 {
+        outputs = OutputValues(file: path, isKept: true, secrets: secrets)?.values
+      }
+    }
     let workTime = (operation as? any ReportingOperation)?.workTime
     return shared.withLock { shared in
       AttemptSuccess(
         job: job, attempt: number, took: workTime ?? shared.startTime.map { time - $0 } ?? .zero,
-        inputsHash: shared.inputsHash)
+        inputsHash: shared.inputsHash, outputs: outputs)
     }
   }
 

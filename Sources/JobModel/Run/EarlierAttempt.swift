@@ -38,11 +38,16 @@ package struct AttemptSuccess: Sendable, Equatable {
   package var took: Duration
   /// The hash of the inputs that it has read, where the job names some.
   package var inputsHash: String?
+  /// The values that it wrote for other jobs; nil if they are not known.
+  package var outputs: [String: String]?
 
-  package init(job: JobID, attempt: Int, took: Duration, inputsHash: String?) {
+  package init(
+    job: JobID, attempt: Int, took: Duration, inputsHash: String?, outputs: [String: String]? = nil
+  ) {
     self.job = job
     self.attempt = attempt
     self.took = took
     self.inputsHash = inputsHash
+    self.outputs = outputs
   }
 }

@@ -65,23 +65,30 @@ package final class SuccessLog: Sendable {
 }
 
 extension SuccessLog.Entry {
-  /// Job, attempt, seconds that it took, end in seconds since 1970, fingerprint, hash of the inputs, and an end mark.
+  /// Job, attempt, seconds that it took, end in seconds since 1970, fingerprint, hash of the inputs, values as JSON in
+  /// base64, and an end mark.
   ///
   /// Begins with a line feed, so that it is not joined to an earlier line that was cut.
   fileprivate var line: String {
     "\n\(success.job.index) \(success.attempt) \(success.took / .seconds(1)) \(at.timeIntervalSince1970) "
-      + "\(fingerprint ?? "-") \(success.inputsHash ?? "-") .\n"
+      + "\(fingerprint ?? "-") \(success.inputsHash ?? "-") \(values ?? "-") .\n"
+  }
+
+  private var values: String? {
+    success.outputs.flatMap { try? JSONEncoder().encode($0).base64EncodedString() }
   }
 
   fileprivate init?(_ line: Substring) {
     let words = line.split(separator: " ")
-    guard words.count == 7, words[6] == ".", let job = Int(words[0]), (0...1_000_000_000).contains(job),
+    guard words.count == 8, words[7] == ".", let job = Int(words[0]), (0...1_000_000_000).contains(job),
       let attempt = Int(words[1]),
       let took = Double(words[2]), let at = Double(words[3])
     else { return nil }
     func text(_ word: Substring) -> String? { word == "-" ? nil : String(word) }
+    let outputs = text(words[6]).flatMap { Data(base64Encoded: $0) }
+      .flatMap { try? JSONDecoder().decode([String: String].self, from: $0) }
     success = AttemptSuccess(
-      job: JobID(job), attempt: attempt, took: Duration(clamping: took), inputsHash: text(words[5]))
+      job: JobID(job), attempt: attempt, took: Duration(clamping: took), inputsHash: text(words[5]), outputs: outputs)
     self.at = Date(clamping: at)
     fingerprint = text(words[4])
   }

@@ -6,7 +6,7 @@ package struct PastRun: Sendable {
   package let entry: RunEntry
   /// The run as it was at its last commit; jobs that have succeeded since have ended.
   package private(set) var run = Run(logCapacity: 1)
-  /// The newest successes that are known only from the run's folder, which has no values.
+  /// The newest successes that are known only from the run's folder.
   private var later: [JobID: SuccessLog.Entry] = [:]
   /// With which the jobs ended; the events say less of a job than its fingerprint.
   private var fingerprints: [JobID: String] = [:]
@@ -34,6 +34,8 @@ package struct PastRun: Sendable {
     fingerprints[id] = entry.fingerprint
     let state = JobFact.jobState(id, .succeeded(upToDate: false), attempt: number, pid: nil)
     run.apply(JobEvent(seq: run.nextSeq, time: run.time, fact: state))
+    guard let outputs = entry.success.outputs else { return }
+    run.apply(JobEvent(seq: run.nextSeq, time: run.time, fact: .jobOutputs(id, outputs)))
   }
 
   /// The values that the jobs wrote for others, each job's newest.
@@ -68,7 +70,8 @@ package struct PastRun: Sendable {
     switch record.state {
     case .succeeded:
       if let later = later[id] {
-        return .done(EarlierSuccess(run: entry.id, at: later.at, took: later.success.took, outputs: nil))
+        return .done(
+          EarlierSuccess(run: entry.id, at: later.at, took: later.success.took, outputs: later.success.outputs))
       }
       guard var earlier = record.restored else {
         let at = (run.start?.at ?? entry.startedAt) + record.since / .seconds(1)
