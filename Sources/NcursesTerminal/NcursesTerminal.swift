@@ -159,8 +159,12 @@ package final class NcursesTerminal: Terminal {
     guard case .open = state else { return [] }
     var bytes = undo
     for name in ["op", "sgr0", "cnorm"] { bytes += CursesScreen.capability(name) }
-    let leaving = CursesScreen.capability("rmcup")
-    return Array((bytes + (leaving.isEmpty ? CursesScreen.cursorToRow(size.height - 1) + "\r\n" : leaving)).utf8)
+    return Array((bytes + CursesScreen.capability("rmcup") + lineBelow).utf8)
+  }
+
+  /// The sequence to the line below the screen, if the terminal has no other screen to return to.
+  private var lineBelow: String {
+    CursesScreen.capability("rmcup").isEmpty ? CursesScreen.cursorToRow(size.height - 1) + "\r\n" : ""
   }
 
   // MARK: Entering and leaving
@@ -190,6 +194,7 @@ package final class NcursesTerminal: Terminal {
     change {
       write(undo)
       screen.leave()
+      write(lineBelow)
       terminal_guard_disarm()
     }
     program?.end()

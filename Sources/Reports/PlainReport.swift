@@ -53,7 +53,7 @@ package struct PlainReport: Report {
     switch event.fact {
     case .runStarted(let start): begin(start)
     case .jobAdded(let id, _):
-      nameWidth = max(nameWidth, min(Self.widestName, StateText.name(id, in: run).text.count))
+      nameWidth = max(nameWidth, min(Self.widestName, TextWidth.of(StateText.name(id, in: run))))
     case .jobState(let id, let state, _, _):
       if grouping != .lines { group(id, before: before, at: event.time, in: run) }
       let phrase = StateText.phrase(id, before: before, at: event.time, in: run)
@@ -154,7 +154,7 @@ package struct PlainReport: Report {
     guard let first = firstLines.removeValue(forKey: id), log.total > first, log.count > 0 else { return }
     let oldest = log[0]
     let color = paint(.name(id.index), name)
-    let rule = String(repeating: "-", count: max(3, Self.ruleWidth - name.text.count - 4))
+    let rule = String(repeating: "-", count: max(3, Self.ruleWidth - TextWidth.of(name) - 4))
     text += grouping == .github ? "::group::\(name)\n" : "\(paint(.quiet, "--")) \(color) \(paint(.quiet, "\(rule)"))\n"
     if oldest.number > first {
       let path: TerminalText = run.logPath(id, attempt: oldest.attempt).map { ", all of them in \($0)" } ?? ""
@@ -250,6 +250,6 @@ package struct PlainReport: Report {
   /// The name of a job in its color, as wide as the column of names.
   private func name(_ id: JobID, in run: Run) -> TerminalText {
     let name = StateText.name(id, in: run)
-    return paint(.name(id.index), name) + .blanks(nameWidth - name.text.count)
+    return paint(.name(id.index), name) + .blanks(nameWidth - TextWidth.of(name))
   }
 }

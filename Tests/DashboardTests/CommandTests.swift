@@ -251,7 +251,7 @@ import Testing
       (.raise, "only a job that has not started has a priority"),
       (.lower, "only a job that has not started has a priority"), (.approve, "no job waits for approval"),
       (.untag, "nothing is tagged"), (.fold, "no row is under it"), (.zoomIn, "that is for the timeline, 3"),
-      (.next, "nothing is found"), (.previous, "nothing is found"), (.range, "no log is shown"),
+      (.next, "nothing is searched: press /"), (.previous, "nothing is searched: press /"), (.range, "no log is shown"),
       (.merged, "no log is shown"), (.left, "no log is shown"), (.nextPane, "there is one pane"),
       (.drain, "the run has ended"), (.scrubBack, "the run is not recorded: there is no past to show"),
       (.scrubForward, "this is the present; , shows the past"), (.moreSlots, "no slot to add"),
@@ -315,7 +315,7 @@ import Testing
       // How it is played again is no change of the run.
       let sent = effects.compactMap { if case .send(let command) = $0 { command } else { nil } }
       #expect(sent.allSatisfy { [.holdReplay(true), .skipToFailure].contains($0) && isReplay }, "\(action)")
-      if action.changesRun {
+      if action.changesRun || isReplay && action == .detach {
         let place = isReplay ? "this is a replay: its run can't be changed" : "End returns to the present"
         #expect(action.refusal(in: model).hasSuffix(place), "\(action)")
       }

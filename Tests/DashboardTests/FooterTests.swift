@@ -136,9 +136,22 @@ import Testing
   }
 
   @Test(arguments: [(58, 58), (78, 78), (79, 78), (200, 78)])
-  func aLongNoticeLosesItsMiddle(_ count: Int, _ width: Int) {
-    let notice = Model.Notice(text: "a" + String(repeating: "n", count: count - 2) + "z", until: .zero)
-    let text = notice.text(in: 80)
-    #expect(text.count == width && text.first == "a" && text.last == "z")
+  func aLongNoticeLosesItsEnd(_ count: Int, _ width: Int) {
+    var bench = bench(["a"])
+    bench.model.notice = Model.Notice(text: String(repeating: "n", count: count), until: .seconds(9))
+    for (traits, mark) in [(GoldenTests.ascii, ".."), (GoldenTests.utf8, "…")] {
+      let text = bench.frame(traits).text(row: 23).split(separator: " ").last ?? ""
+      #expect(text.count == width && text.hasSuffix(count > width ? "n\(mark)" : "n"))
+    }
+  }
+
+  @Test func aNoticeKeepsTheEndOfItsPath() {
+    var bench = bench(["a"])
+    let path = "/state/run-with-a-long-name/logs/talker.0.1.log"
+    bench.model.notice = Model.Notice(
+      text: "copied 2000 lines, 31890 bytes; 500 older are in \(path)", until: .seconds(9))
+    #expect(
+      bench.frame(GoldenTests.utf8).text(row: 23)
+        == " copied 2000 lines, 31890 bytes; 500 ol…un-with-a-long-name/logs/talker.0.1.log")
   }
 }

@@ -79,6 +79,14 @@ struct KeyMapTests {
     #expect(bench.frame().text.contains("F12         drain: start nothing new"))
   }
 
+  @Test func theHelpHasNoWordForAnActionWithoutAKey() {
+    var bench = bench(["tag": [], "kill": []])
+    bench.press(.character("?"))
+    let text = bench.frame().text
+    #expect(text.contains(" c A U       dependents; all; none") && text.contains(" x F9        cancel\n"))
+    #expect(text.contains(" p F7 a      pause or resume; approve"))
+  }
+
   @Test func longNamesOfKeysKeepTheHelpInColumns() {
     var bench = bench(["drain": [.backspace, .pageUp, .character(" ")]], size: Size(width: 160, height: 60))
     bench.press(.character("?"))

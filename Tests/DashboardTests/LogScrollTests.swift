@@ -88,6 +88,19 @@ import Testing
     #expect(bench.model.notice?.text == "not found: none" && line(bench) == "line 0")
   }
 
+  @Test func aSearchInVainSaysWhichLinesWereSearched() {
+    var bench = talker(LogRing.capacity + 3)
+    bench.press(.tab, .character("n"))
+    #expect(bench.model.notice?.text == "nothing is searched: press /")
+    bench.press(.character("/"))
+    bench.type("none")
+    for key in [Key.enter, .character("n")] {
+      bench.model.notice = nil
+      bench.press(key)
+      #expect(bench.model.notice?.text == "not found in the newest 2000 lines: none")
+    }
+  }
+
   @Test func aMatchIsInTheMiddleOfThePage() {
     var bench = talker(60)
     let height = Layout(bench.model).log.height

@@ -76,6 +76,27 @@ import Testing
     #expect(bench.model.page == .help && bench.model.pageTop == 0)
   }
 
+  @Test(arguments: [Key.character("?"), .enter])
+  func aPageThatFitsIntoALargerScreenIsWhole(_ key: Key) {
+    var bench = Bench(RichRun.builder(), size: Size(width: 40, height: 12))
+    bench.press(key, .end)
+    #expect(bench.model.pageTop > 0)
+    bench.send(.resized(Size(width: 120, height: 40)))
+    #expect(bench.model.pageTop == 0)
+  }
+
+  @Test(arguments: [Key.character("?"), .enter])
+  func thePlaceOnAPageOverwritesNoText(_ key: Key) {
+    var bench = Bench(RichRun.builder(), size: Size(width: 40, height: 8))
+    bench.press(key)
+    let page = Layout(bench.model).page
+    for _ in 0..<100 {
+      let row = bench.frame().text(row: page.y)
+      #expect(row.count == 39 && row.contains(#/  \d+/\d+$/#), "\(row)")
+      bench.press(.down)
+    }
+  }
+
   @Test func aZoomedJobsDescriptionScrollsAndBeginsAtItsTop() {
     var bench = Bench(RichRun.builder(), size: Size(width: 80, height: 8))
     bench.press(.enter)

@@ -157,6 +157,13 @@ private let probe = Built.product("terminal-probe")
     #expect(try session.screen().hasPrefix("shell\n"))
   }
 
+  @Test(arguments: ["vt100", "linux"])
+  func withoutAnotherScreenTheShellGoesOnBelow(_ term: String) throws {
+    let session = try session("\(probe); echo status $?; exec sleep 1000", term: term)
+    try session.press("Q")
+    #expect(try session.waitUntil { $0.contains("probe ready\nstatus 0") })
+  }
+
   @Test(.disabled(if: FaultHandling.isSanitized, "a sanitizer keeps the crash reporter out"))
   func aCrashReporterSpeaksOnTheShellsScreen() throws {
     let (status, session) = try leaving(

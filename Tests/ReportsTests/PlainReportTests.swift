@@ -414,6 +414,17 @@ import Testing
     #expect(rule(90)?.hasSuffix("n ---") == true)
   }
 
+  @Test func aWideNameTakesItsCells() {
+    var facts = Facts()
+    facts.begin(["漢字", "abc"].map { Job(name: $0, work: .simulate(SimulatedWork())) })
+    for job in 0..<2 { facts.job(job, .executing) }
+    #expect(plain(facts).lines[1...2] == ["00:00.0 > 漢字  [0/2] started", "00:00.0 > abc   [0/2] started"])
+    facts.log(0, "said")
+    facts.job(0, .succeeded(upToDate: false))
+    let rule = plain(facts, grouping: .grouped).lines.first { $0.hasPrefix("--") }
+    #expect(rule == "-- 漢字 " + String(repeating: "-", count: 72))
+  }
+
   // MARK: The words of a heartbeat
 
   /// The newest line once the report is woken.

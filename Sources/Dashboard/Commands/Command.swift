@@ -107,10 +107,12 @@ struct Command: Sendable {
   /// The bottom line's word for it; nil keeps it out.
   func word(in model: Model) -> String? { footerWord(model) }
 
+  static let replayRefusal = "this is a replay: its run can't be changed"
+
   /// Why it can't change the run while a recording or a past instant is shown; nil where it can.
   private func pastRefusal(in model: Model) -> String? {
     guard changesRun else { return nil }
-    if model.isReplay { return "this is a replay: its run can't be changed" }
+    if model.isReplay { return Self.replayRefusal }
     if model.attachment == .readOnly { return "attached with --read-only: the run can't be changed from here" }
     guard model.isPast else { return nil }
     let way = model.presentKey.map { ": \($0) returns to the present" } ?? ""

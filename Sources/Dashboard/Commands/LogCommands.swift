@@ -69,11 +69,21 @@ extension Command {
   ) -> Command {
     Command(
       name, .logging, [.character(key)], help, isEnabled: { !$0.log.matches.isEmpty },
-      refusal: { _ in "nothing is found" },
+      refusal: { notFound(in: $0) },
       word: word,
       change: {
         goToMatch(forward: forward, &$0, $1)
       })
+  }
+
+  /// Why there is no match to go to.
+  static func notFound(in model: Model) -> String {
+    let query = model.log.query
+    guard !query.isEmpty else {
+      return "nothing is searched" + (model.keys.label(.filter).map { ": press \($0)" } ?? "")
+    }
+    guard let lines = model.lines, lines.dropped > 0 else { return "not found: \(query)" }
+    return "not found in the newest \(Format.count(lines.count, "line")): \(query)"
   }
 
   /// Switches from one job's log to the merged log, then to the program's output, if any; keeps the line being read.

@@ -71,7 +71,10 @@ extension Command {
     var command = Command(
       "detach", .running, [.character("D")], "leave the run running",
       isEnabled: { $0.attachment != nil || $0.options.canDetach },
-      refusal: { _ in "this run ends with its terminal; opdash run --detach starts one that does not" },
+      refusal: {
+        $0.isReplay
+          ? replayRefusal : "this run ends with its terminal; opdash run --detach starts one that does not"
+      },
       effects: { model, _ in [.leave(model.attachment != nil || model.isOver ? .quit : .detached)] })
     command.isOffered = { $0.attachment != nil }
     return command

@@ -7,9 +7,12 @@ struct DetailPane {
   let now: Duration
 
   func draw(_ frame: inout Frame, _ area: Rect) {
-    let count = drawLines(from: 0, &frame, area)
-    guard count > area.height, area.height > 1 else { return }
-    let hidden = "\(count - area.height + 1) more lines"
+    let lines = lines(width: area.width)
+    for (offset, line) in lines.prefix(area.height).enumerated() {
+      frame.put(line, x: area.x + 1, y: area.y + offset, limit: area.width - 2)
+    }
+    guard lines.count > area.height, area.height > 1 else { return }
+    let hidden = "\(lines.count - area.height + 1) more lines"
     let text = model.keys.label(.zoom).map { "\($0) shows \(hidden)" } ?? hidden
     let y = area.maxY - 1
     frame.fill(Rect(x: area.x, y: y, width: area.width, height: 1))
@@ -18,10 +21,7 @@ struct DetailPane {
 
   /// Draws the lines of the description from the page's top.
   func drawPage(_ frame: inout Frame, _ area: Rect) {
-    let count = drawLines(from: model.pageTop, &frame, area)
-    guard count > area.height, area.height > 0 else { return }
-    let place = "\(min(count, model.pageTop + area.height))/\(count)"
-    frame.put(place, endingAt: area.maxX - 1, y: area.y, style: theme.dim)
+    frame.putPage(lines(width: area.width), from: model.pageTop, area, theme)
   }
 
   /// The number of lines of the description on the whole screen.
@@ -33,14 +33,5 @@ struct DetailPane {
   private func lines(width: Int) -> [[TextSpan]] {
     guard let id = model.cursor else { return [] }
     return JobDescription(id: id, model: model, theme: theme, now: now).lines(width: width - 2)
-  }
-
-  /// Returns the number of all lines.
-  private func drawLines(from top: Int, _ frame: inout Frame, _ area: Rect) -> Int {
-    let lines = lines(width: area.width)
-    for (offset, line) in lines.dropFirst(top).prefix(area.height).enumerated() {
-      frame.put(line, x: area.x + 1, y: area.y + offset, limit: area.width - 2)
-    }
-    return lines.count
   }
 }

@@ -87,7 +87,7 @@ struct Footer {
 
   private func drawKeys(_ frame: inout Frame, _ area: Rect) {
     if let notice = model.notice {
-      frame.put(notice.text(in: area.width), endingAt: area.maxX - 1, y: area.y, style: theme.bold)
+      frame.put(notice.text(in: area.width, theme.elision), endingAt: area.maxX - 1, y: area.y, style: theme.bold)
     }
     for hint in Self.hints(model, width: area.width) {
       frame.put([theme.chip(hint.key), TextSpan(hint.word, theme.dim)], x: area.x + hint.x, y: area.y)
@@ -110,7 +110,7 @@ struct Footer {
   ///
   /// Clicks are looked up here.
   static func hints(_ model: Model, width: Int) -> [Hint] {
-    let room = width + 1 - (model.notice.map { TextWidth.of($0.text(in: width)) + 3 } ?? 0)
+    let room = width + 1 - (model.notice.map { min(TextWidth.of($0.text), width - 2) + 3 } ?? 0)
     let all = model.keys.bindings.compactMap { binding -> Hint? in
       let command = binding.command
       guard let key = binding.keys.first?.name(), let word = command.word(in: model), command.isEnabled(in: model)
@@ -139,9 +139,9 @@ struct Footer {
 }
 
 extension Model.Notice {
-  /// A long notice gets the whole line: it may end in a path.
-  func text(in width: Int) -> String {
-    let isLong = TextWidth.of(text) > width * 2 / 3
-    return isLong ? Elision(isASCII: true).middle(text, to: width - 2) : text
+  /// The text on a line of `width` cells: a long one loses its end, or its middle if it ends in a path.
+  func text(in width: Int, _ elision: Elision) -> String {
+    let hasPath = text.split(separator: " ").last?.contains("/") == true
+    return hasPath ? elision.middle(text, to: width - 2) : elision.end(text, to: width - 2)
   }
 }

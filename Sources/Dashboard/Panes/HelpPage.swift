@@ -7,14 +7,7 @@ struct HelpPage {
   let theme: Theme
 
   func draw(_ frame: inout Frame, _ area: Rect) {
-    let lines = Self.lines(theme, model, width: area.width)
-    for (offset, line) in lines.dropFirst(model.pageTop).prefix(area.height).enumerated() {
-      frame.put(line, x: area.x + 1, y: area.y + offset, limit: area.width - 1)
-    }
-    if lines.count > area.height, area.width >= 40 {
-      let text = "\(min(lines.count, model.pageTop + area.height))/\(lines.count)"
-      frame.put(text, endingAt: area.maxX - 1, y: area.y, style: theme.dim)
-    }
+    frame.putPage(Self.lines(theme, model, width: area.width), from: model.pageTop, area, theme)
   }
 
   /// The number of lines at the width of the model's screen.
@@ -32,7 +25,7 @@ struct HelpPage {
     let blocks = Command.groups.map { group in
       [[TextSpan(group.section.rawValue, theme.accent.with(.bold))]]
         + group.lines.filter { $0.commands.contains { $0.isOffered(model) && !model.keys.keys(of: $0).isEmpty } }.map {
-          line(keysText($0.commands, model.keys), $0.text, theme, width: column)
+          line(keysText($0.commands, model.keys), words($0.commands, $0.text, model.keys), theme, width: column)
         }
     }
     let table = isWide ? columns(blocks, at: column + 2) : Array(blocks.joined(separator: [[]]))
@@ -71,6 +64,13 @@ struct HelpPage {
     let all = commands.map { keys.keys(of: $0).map { $0.name() } }
     let text = all.joined().joined(separator: " ")
     return text.count <= keysWidth - 2 ? text : all.compactMap(\.first).joined(separator: " ")
+  }
+
+  /// The text of commands that share a line, without the words of those that have no key.
+  private static func words(_ commands: [Command], _ text: String, _ keys: KeyMap) -> String {
+    let words = text.split(separator: "; ")
+    guard words.count == commands.count else { return text }
+    return zip(commands, words).filter { !keys.keys(of: $0.0).isEmpty }.map(\.1).joined(separator: "; ")
   }
 
   private static let keysWidth = 12
@@ -112,11 +112,11 @@ struct HelpPage {
     var lines: [[TextSpan]] = []
     var line = [TextSpan(title.padding(to: 8), theme.accent.with(.bold))]
     for item in items {
-      if line.width + item.width > width, line.count > 1 {
+      if line.count > 1, line.width + 2 + item.width > width {
         lines.append(line)
         line = [.blanks(8)]
       }
-      line += item + [.blanks(2)]
+      line += line.count > 1 ? [.blanks(2)] + item : item
     }
     return lines + [line]
   }

@@ -11,6 +11,10 @@ enum FramePreparation {
     updateCursor(&model)
     model.updateLog()
     scrollToCursor(&model)
+    // A larger page shows more lines above its last.
+    if model.page != .list, model.pageTop > 0 {
+      Moving.scrollPage(by: 0, &model, height: Layout(model).page.height)
+    }
     model.updateEstimate(now: now)
   }
 

@@ -91,7 +91,7 @@ enum PromptKeys {
     let found =
       model.log.follows
       ? model.log.match(after: .max, forward: false) : model.log.match(after: model.log.top.line - 1, forward: true)
-    guard let found else { return model.say("not found: \(model.log.query)", now) }
+    guard let found else { return model.say(Command.notFound(in: model), now) }
     LogScroll.scroll(to: found.line, &model, layout)
     model.log.currentMatch = found.line
     if found.hasWrapped { model.say("past the end: the first match", now) }

@@ -62,6 +62,18 @@ extension Frame {
     return used
   }
 
+  /// Writes the lines from `top` on; if more than fit, their place is at the right of the first.
+  mutating func putPage(_ lines: [[TextSpan]], from top: Int, _ area: Rect, _ theme: Theme) {
+    guard area.height > 0 else { return }
+    let place = lines.count > area.height ? "\(min(lines.count, top + area.height))/\(lines.count)" : ""
+    for (offset, line) in lines.dropFirst(top).prefix(area.height).enumerated() {
+      let taken = offset == 0 && !place.isEmpty ? place.count + 2 : 0
+      let shown = taken > 0 ? line.fitted(to: area.width - 2 - taken, theme.elision) : line
+      put(shown, x: area.x + 1, y: area.y + offset, limit: area.width - 2)
+    }
+    put(place, endingAt: area.maxX - 1, y: area.y, style: theme.dim)
+  }
+
   /// Writes `text` right-aligned; its last cell is the one before `end`.
   mutating func put(_ text: String, endingAt end: Int, y: Int, style: Style = .plain) {
     put(text, x: end - TextWidth.of(text), y: y, style: style)
