@@ -76,7 +76,7 @@ extension Command {
       })
   }
 
-  /// Why there is no match to go to.
+  /// The message that there is no match.
   static func notFound(in model: Model) -> String {
     let query = model.log.query
     guard !query.isEmpty else {

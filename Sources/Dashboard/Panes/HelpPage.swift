@@ -66,7 +66,7 @@ struct HelpPage {
     return text.count <= keysWidth - 2 ? text : all.compactMap(\.first).joined(separator: " ")
   }
 
-  /// The text of commands that share a line, without the words of those that have no key.
+  /// The text of commands that share a line, without the words of commands that have no key.
   private static func words(_ commands: [Command], _ text: String, _ keys: KeyMap) -> String {
     let words = text.split(separator: "; ")
     guard words.count == commands.count else { return text }
