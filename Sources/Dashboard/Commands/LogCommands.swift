@@ -76,7 +76,7 @@ extension Command {
       })
   }
 
-  /// The message that there is no match.
+  /// The message of a search without a match.
   static func notFound(in model: Model) -> String {
     let query = model.log.query
     guard !query.isEmpty else {
