@@ -210,8 +210,9 @@ package final class Output: Sendable {
     guard let resolved = realpath(name, nil) else { return errno }
     defer { free(resolved) }
     let target = UnsafeBufferPointer(start: resolved, count: strlen(resolved)).map { UInt8(bitPattern: $0) }
-    var path = BytePath(target).folder.appending(BytePath(".opdash-XXXXXX")).cString
-    let beside = mkostemp(&path, O_CLOEXEC)
+    let own = BytePath(".opdash-\(String(UInt64.random(in: 0...UInt64.max), radix: 36))")
+    let path = BytePath(target).folder.appending(own).cString
+    let beside = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard beside >= 0 else { return errno }
     var status = stat()
     // The file keeps its mode, except where it would be for another group.
