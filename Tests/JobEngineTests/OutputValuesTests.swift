@@ -121,9 +121,9 @@ import Testing
   }
 
   @Test(arguments: [("the token ", ""), ("A<<", " ends")])
-  func aSecretInALineIsMaskedBeforeTheLineIsCut(before: String, after: String) throws {
+  func aSecretInALineIsMaskedBeforeTheLineIsCut(before: String, after: String) {
     let secret = String(repeating: "k3y", count: 30)
-    let read = OutputValues(Array("\(before)\(secret)\n".utf8), secrets: try #require(SecretMask([secret])))
+    let read = OutputValues(Array("\(before)\(secret)\n".utf8), secrets: SecretMask([secret]))
     #expect(read.fault?.contains("***\(after)") == true && read.fault?.contains("k3y") == false)
   }
 
