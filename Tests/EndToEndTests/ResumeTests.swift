@@ -71,6 +71,19 @@ struct ResumeTests {
     #expect(lines("done") == ["staging", "staging"])
   }
 
+  @Test func aKillLosesNoSuccessWhoseValuesAreRead() throws {
+    try place.write(
+      """
+      jobs:
+        a: { run: "echo a >> log; echo v=1 >> $OPDASH_OUTPUT" }
+        plain: { needs: [a], run: "echo plain >> log" }
+        b: { needs: [plain], run: "echo b ${jobs.a.v} >> log; test -e second || { touch second; kill -9 $PPID; }" }
+      """, to: "killed.yml")
+    #expect(try place.run("run", "killed.yml", "--ui", "quiet").ending() == .signalled(SIGKILL))
+    #expect(try place.run("resume", "--ui", "quiet").ending() == .exited(0))
+    #expect(place.contents("log") == Data("a\nplain\nb 1\nb 1\n".utf8))
+  }
+
   @Test func aRunWithWorkLeftNamesTheCommandThatResumesIt() throws {
     try place.write("jobs: { a: { run: test -e go } }", to: "opdash.yml")
     for interface in ["plain", "quiet", "json"] {
