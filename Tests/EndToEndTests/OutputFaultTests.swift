@@ -56,15 +56,6 @@ struct OutputFaultTests {
     }
   }
 
-  @Test(.enabled(if: !FaultHandling.isThreadSanitized, "the thread sanitizer's own files may not grow either"))
-  func aStarterFileThatCannotBeWrittenIsRemoved() throws {
-    // The limit is for the program alone, not for the files of the test.
-    let run = try place.script("{ (ulimit -f 0; exec $OPDASH init) 2>&1; echo $?; } | cat")
-    #expect(run.outputText == "opdash: can't write opdash.yml: File too large\n2\n", "\(run.outputText)")
-    #expect(!place.has("opdash.yml"))
-    #expect(try place.run("init").ending() == .exited(0))
-  }
-
   @Test func theFilesBesideAnInterfaceAreWhole() throws {
     let words = ["--ui", "json", "--events", "events", "--junit", "junit.xml", "--trace", "trace.json"]
     let run = try place.script("exec $OPDASH run two.yml \(words.joined(separator: " "))")

@@ -18,7 +18,7 @@ import Testing
     for _ in 0..<1000 {
       let text = (0..<Int(random.next() % 24)).map { _ in Self.tokens[Int(random.next() % UInt64(Self.tokens.count))] }
         .joined()
-      let source = try SourceText(Array(text.utf8), file: ".env")
+      let source = try SourceText(Array(text.utf8), file: ".env", isYAML: false)
       let faults = FaultLog(file: ".env", source: source)
       var reader = DotenvReader(source, file: 0, faults: faults, known: ["A": "known"])
       let found = reader.read()
