@@ -40,7 +40,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
   var scheduler: Scheduler
   /// Attempts by ticket; an attempt that has been removed has no effect.
   private(set) var attempts: [Int: Attempt] = [:]
-  private var whenAttemptSucceeds: (@Sendable (AttemptSuccess) -> Void)?
+  private(set) var whenAttemptSucceeds: (@Sendable (AttemptSuccess) -> Void)?
   /// Nil for a run without a cluster.
   private(set) var cluster: (any ClusterExecutor)?
   /// The watch over the files that jobs read; nil while it is off.
@@ -137,7 +137,8 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
 
   /// Sets the handler that is called with each success, at once, on the thread that finishes the operation.
   ///
-  /// Call this before `start`; the handler must not block. The fact of the success is stated independently, up to 20 ms
+  /// Call this before `start`; the handler must not block. A success with values for other jobs comes a second time, with
+  /// them, on another queue and before another job can get them. The fact of the success is stated independently, up to 20 ms
   /// later. The handler is not called for an attempt that had nothing to do.
   package func whenAttemptSucceeds(_ body: @escaping @Sendable (AttemptSuccess) -> Void) {
     stream.queue.sync { whenAttemptSucceeds = body }
@@ -218,8 +219,8 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
       if let attempt { self?.served(attempt) }
     }
     if let whenAttemptSucceeds {
-      operation.whenEnded { [stream, secrets = programs.secrets] _, _ in
-        if let success = attempt.success(at: stream.elapsed, secrets: secrets) { whenAttemptSucceeds(success) }
+      operation.whenEnded { [stream] _, _ in
+        if let success = attempt.success(at: stream.elapsed) { whenAttemptSucceeds(success) }
       }
     }
     gate.add(attempt.ticket, isFinal: job.finally != nil, startsAtOnce: !attempt.isWithCluster)

@@ -122,11 +122,12 @@ package final class RunSession {
 
   /// Subscribes to the run, opens the view, then calls `start`; if the screen can't be used it throws and starts nothing.
   package func begin(_ start: () -> Void) throws {
-    display.output.whenLost { [weak self] failure in onMain(self) { $0.loseOutput(failure) } }
+    display.output.whenLost { [weak self] _ in onMain(self) { $0.loseOutput() } }
+    // The run continues without a file; the exit status reports the loss.
     for (_, file) in display.files {
-      file.whenLost { [weak self, weak file] failure in
-        guard let file else { return }
-        onMain(self) { $0.lose(file, failure) }
+      file.whenLost { [weak self, weak file] _ in
+        guard let loss = file?.loss else { return }
+        onMain(self) { $0.fileFailures.append(MessageText.of("opdash: \(loss)")) }
       }
     }
     pumping = filePump == nil ? 1 : 2
@@ -289,16 +290,11 @@ package final class RunSession {
   }
 
   /// A closed pipe, as in `| head`, ends the run as SIGPIPE ends other programs.
-  private func loseOutput(_ failure: Int32) {
-    if failure != EPIPE {
-      display.errors.write(line: "opdash: can't write standard output: \(String(cString: strerror(failure)))")
+  private func loseOutput() {
+    if let loss = display.output.loss, display.output.failure != EPIPE {
+      display.errors.write(line: MessageText.of("opdash: \(loss)"))
     }
     receive(.outputClosed)
-  }
-
-  /// The run continues; the exit status reports the loss.
-  private func lose(_ file: Output, _ failure: Int32) {
-    fileFailures.append("opdash: can't write \(file.name): \(String(cString: strerror(failure)))")
   }
 
   private func pumpHasFinished(_ run: Run) {

@@ -236,6 +236,23 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
     #expect(told.withLock(\.count) == 1)
   }
 
+  @Test func aSuccessWithValuesIsToldAgainWithThemBeforeTheyAreGiven() throws {
+    let folder = try TemporaryFolder()
+    let work = ShellWork(.script("echo A=1 >> $OPDASH_OUTPUT"))
+    let queue = try JobQueue(
+      JobGraph(name: "test", jobs: [Job(name: "a", work: .shell(work))]),
+      options: .init(slots: 1, stateFolder: folder.url.path))
+    let told = Lock<[[String: String]?]>([])
+    queue.whenAttemptSucceeds { [weak queue] success in
+      let isGiven = queue?.run.jobs[0].outputs.isEmpty == false
+      told.withLock { $0.append(isGiven ? ["too": "late"] : success.outputs) }
+    }
+    queue.start()
+    #expect(eventually { queue.run.isComplete && told.withLock(\.count) == 2 })
+    // On two queues, so in either order.
+    #expect(Set(told.withLock(\.self)) == [nil, ["A": "1"]])
+  }
+
   @Test func aHeldQueueExecutesNothingBeforeItsReleaseOrLimit() throws {
     for passesLimit in [false, true] {
       let clock = ManualOperationClock()

@@ -60,6 +60,9 @@ private func text(_ text: String, writer: String? = nil) -> AddedText {
     let read = try reader.read(text("secrets: [OTHER]\njobs: { b: 'echo ${env.OTHER}' }"), .init(), after: none)
     #expect(read.secrets == ["s3cret", "oth3r"])
     #expect(throws: refusal) { try reader.read(text("jobs: { c: echo oth3r }"), .init(), after: none) }
+    // One that the text itself makes a secret.
+    let own = "secrets: [NEW]\njobs: { d: { run: ls, env: { NEW: n3w-value } } }"
+    #expect(throws: refusal) { try reader.read(text(own), .init(), after: none) }
   }
 }
 

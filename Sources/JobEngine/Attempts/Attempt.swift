@@ -23,8 +23,6 @@ package final class Attempt: @unchecked Sendable {
   private var isHashStated = false
   /// The file that the program writes values for other jobs to; nil for other work, and once it is being read.
   private var valuesPath: String?
-  /// The values of the program once they are read: by the thread that finishes the operation, or on the engine's behalf.
-  private let readValues = Lock<OutputValues?>(nil)
   /// The file with jobs that the program adds to the run, once it is known to exist; nil again once it is being read.
   private var addition: AdditionFile?
   /// The folder that the program was started in; nil for this program's own.
@@ -164,7 +162,7 @@ package final class Attempt: @unchecked Sendable {
       if adds { foundAddition() }
       // Most programs write no values.
       guard access(path, F_OK) == 0 else { return false }
-      queue.async { body(self.values(in: path, isKept: false, secrets: secrets), adds) }
+      queue.async { body(OutputValues(file: path, isKept: false, secrets: secrets), adds) }
       return true
     }
     queue.async { body(OutputValues(file: path, isKept: true, secrets: secrets), hasAddition()) }
@@ -201,29 +199,11 @@ package final class Attempt: @unchecked Sendable {
   /// Notes that the cluster will start the attempt once more.
   func requeue() { (hasStarted, isWithCluster) = (false, true) }
 
-  /// The values in the file, which is read once.
-  private func values(in path: String, isKept: Bool, secrets: SecretMask?) -> OutputValues? {
-    readValues.withLock { values in
-      if values == nil {
-        values = OutputValues(file: path, isKept: isKept, secrets: secrets)
-      } else if !isKept {
-        unlink(path)
-      }
-      return values
-    }
-  }
-
   /// The success of a finished operation, from any thread; nil if it has not succeeded, or had nothing to do.
-  func success(at time: Duration, secrets: SecretMask?) -> AttemptSuccess? {
+  func success(at time: Duration, outputs: [String: String]? = nil) -> AttemptSuccess? {
     guard AttemptOutcome(of: operation) == .succeeded else { return nil }
-    var outputs: [String: String]?
-    if !execution.sharesValues {
-      // A fault in its added jobs makes it fail.
-      if let path = execution.additionPath, access(path, F_OK) == 0 { return nil }
-      if let path = execution.valuesPath {
-        outputs = values(in: path, isKept: true, secrets: secrets)?.values
-      }
-    }
+    // A fault in its added jobs makes it fail.
+    if !execution.sharesValues, let path = execution.additionPath, access(path, F_OK) == 0 { return nil }
     let workTime = (operation as? any ReportingOperation)?.workTime
     return shared.withLock { shared in
       AttemptSuccess(

@@ -125,8 +125,14 @@ extension JobQueue {
     started(attempt)
     stateInputs(attempt)
     // On another queue: the program may have put anything in the file's place.
-    let isReading = attempt.readOutputs(on: reading, secrets: programs.secrets) { [weak self] outputs, hasAddition in
+    let isReading = attempt.readOutputs(on: reading, secrets: programs.secrets) {
+      [weak self, whenAttemptSucceeds] outputs, hasAddition in
       guard let self else { return }
+      if let whenAttemptSucceeds, let values = outputs?.values,
+        let success = attempt.success(at: stream.elapsed, outputs: values)
+      {
+        whenAttemptSucceeds(success)
+      }
       stream.queue.async {
         self.enter(attempt) {
           attempt.outputs = outputs

@@ -26,10 +26,9 @@ extension String {
   }
 }
 
-extension StringProtocol {
+extension Substring {
   /// Where a text of whole characters stands first, whatever follows it: a combining mark joins its last character.
-  package func firstPlace(of text: String) -> Range<Index>? {
-    let scalars = Array(text.unicodeScalars)
-    return unicodeScalars.firstRange(of: scalars)
+  fileprivate func firstPlace(of text: String) -> Range<Index>? {
+    unicodeScalars.firstRange(of: Array(text.unicodeScalars))
   }
 }

@@ -27,15 +27,22 @@ package struct PastRun: Sendable {
   private mutating func take(_ entry: SuccessLog.Entry) {
     let (id, number) = (entry.success.job, entry.success.attempt)
     guard id.index < run.jobs.count else { return }
+    // The values come in a line of their own.
+    if later[id]?.success.attempt == number, let outputs = entry.success.outputs {
+      later[id]?.success.outputs = outputs
+      return state(.jobOutputs(id, outputs))
+    }
     let newest = run[id].attempt
     let ended = later[id]?.success.attempt ?? newest.map { $0.endedAt == nil ? $0.number - 1 : $0.number } ?? 0
     guard number > ended else { return }
     later[id] = entry
     fingerprints[id] = entry.fingerprint
-    let state = JobFact.jobState(id, .succeeded(upToDate: false), attempt: number, pid: nil)
-    run.apply(JobEvent(seq: run.nextSeq, time: run.time, fact: state))
-    guard let outputs = entry.success.outputs else { return }
-    run.apply(JobEvent(seq: run.nextSeq, time: run.time, fact: .jobOutputs(id, outputs)))
+    state(.jobState(id, .succeeded(upToDate: false), attempt: number, pid: nil))
+    if let outputs = entry.success.outputs { state(.jobOutputs(id, outputs)) }
+  }
+
+  private mutating func state(_ fact: JobFact) {
+    run.apply(JobEvent(seq: run.nextSeq, time: run.time, fact: fact))
   }
 
   /// The values that the jobs wrote for others, each job's newest.

@@ -136,7 +136,7 @@ struct ShellConstructs {
   }
 
   private mutating func takeDollar(_ next: ArraySlice<UInt8>) {
-    if ShellText.isArgument(next), let name = next.first(where: { $0 != UInt8(ascii: "{") }) {
+    if Self.isArgument(next), let name = next.first(where: { $0 != UInt8(ascii: "{") }) {
       note("$\(Character(Unicode.Scalar(name)))")
     }
     switch next.first {
@@ -279,6 +279,12 @@ struct ShellConstructs {
       true
     default: false
     }
+  }
+
+  /// `1`, `@`, `{1%.*}` and the like.
+  static func isArgument(_ text: ArraySlice<UInt8>) -> Bool {
+    let name = text.first == UInt8(ascii: "{") ? text.dropFirst() : text
+    return name.first.map("123456789@*".utf8.contains) ?? false
   }
 
   /// Whether the text after a `-` makes it an operator of `[[` that evaluates its operands.

@@ -49,7 +49,9 @@ struct ShellText {
     constructs.take(byte, next: next)
     guard opening == nil else {
       // Where it is not understood, a parameter of awk looks like one of the shell; one in quotation marks is the shell's.
-      if byte == UInt8(ascii: "$"), before == UInt8(ascii: "\""), Self.isArgument(next) { namesArguments = true }
+      if byte == UInt8(ascii: "$"), before == UInt8(ascii: "\""), ShellConstructs.isArgument(next) {
+        namesArguments = true
+      }
       return
     }
     guard !isEscaped else { return isEscaped = false }
@@ -58,7 +60,7 @@ struct ShellText {
     case (_, UInt8(ascii: "\\")): isEscaped = true
     case (_, UInt8(ascii: "`")): opening = "`"
     case (_, UInt8(ascii: "$")):
-      if Self.isArgument(next) { namesArguments = true }
+      if ShellConstructs.isArgument(next) { namesArguments = true }
       if let first = next.first, "({[".utf8.contains(first) || quotes == .none && "'\"".utf8.contains(first) {
         let isArithmetic = first == UInt8(ascii: "(") && Self.joined(next.dropFirst()).first == first
         opening = isArithmetic ? "$((" : "$\(Character(Unicode.Scalar(first)))"
@@ -89,12 +91,6 @@ struct ShellText {
   /// Whether a `[` between these is the command of that name.
   private static func isTest(_ before: UInt8, _ next: ArraySlice<UInt8>) -> Bool {
     " \t\n;&|()!".utf8.contains(before) && next.first.map(" \t\n".utf8.contains) ?? true
-  }
-
-  /// `1`, `@`, `{1%.*}` and the like.
-  static func isArgument(_ text: ArraySlice<UInt8>) -> Bool {
-    let name = text.first == UInt8(ascii: "{") ? text.dropFirst() : text
-    return name.first.map("123456789@*".utf8.contains) ?? false
   }
 
   // MARK: Quoting

@@ -48,6 +48,7 @@ final class AddedJobReader: AddedTextReader, @unchecked Sendable {
         first?.description ?? "", lines: error.faults.flatMap { $0.lines(width: style.width, elision) })
     }
     known.secrets.formUnion(graph.secrets)
+    try checkSecrets(text)
     if graph.jobs.contains(where: { $0.cluster != nil }) {
       graph.allocation = known.allocation
       do { try ClusterCheck.check(graph) } catch let refusal as ClusterRefusal {
