@@ -1,10 +1,20 @@
 import CCrypto
 
+package enum CryptoLibrary {
+  /// Prepares OpenSSL without the handler of `exit` that frees its tables, because other threads may still use them then.
+  ///
+  /// To be read before anything else of OpenSSL is used, as by libcurl.
+  package static let isReady = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
+}
+
 /// A SHA-256 that is fed piece by piece, from one thread at a time; computed by the system's library.
 package final class SHA256Sum {
   private let context = EVP_MD_CTX_new()
 
-  package init() { EVP_DigestInit_ex(context, EVP_sha256(), nil) }
+  package init() {
+    _ = CryptoLibrary.isReady
+    EVP_DigestInit_ex(context, EVP_sha256(), nil)
+  }
 
   deinit { EVP_MD_CTX_free(context) }
 

@@ -28,12 +28,17 @@ package struct ProgramEnd: Sendable, Equatable {
 
   /// Flushes and ends the process in order.
   package func perform() -> Never {
-    guard let signal else { Foundation.exit(status) }
     fflush(nil)
-    terminal_end_by_signal(signal)
+    #if ADDRESS_SANITIZER
+      // The leak checker is a handler of exit.
+      if signal == nil { Foundation.exit(status) }
+    #endif
+    performAtOnce()
   }
 
   /// Restores the terminal and ends the process without a further write.
+  ///
+  /// Not by `exit`, whose handlers free what other threads still use.
   package func performAtOnce() -> Never {
     if let signal { terminal_end_by_signal(signal) }
     terminal_guard_restore()

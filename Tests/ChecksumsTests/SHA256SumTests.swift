@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Checksums
@@ -10,5 +11,18 @@ struct SHA256SumTests {
   ])
   func aSumHas64HexadecimalDigits(text: String, isSum: Bool) {
     #expect(SHA256Sum.isHex(text) == isSum)
+  }
+
+  @Test func aProgramMayExitWhileItsThreadsMakeSums() async {
+    await #expect(processExitsWith: .success) {
+      for _ in 1...4 {
+        Thread.detachNewThread {
+          while true { _ = SHA256Sum.hex(of: [1]) }
+        }
+      }
+      // The first of them has begun.
+      _ = SHA256Sum.hex(of: [2])
+      exit(0)
+    }
   }
 }

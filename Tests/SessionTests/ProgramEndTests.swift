@@ -1,3 +1,4 @@
+import Foundation
 import JobModel
 import NcursesTerminal
 import Testing
@@ -26,6 +27,19 @@ struct ProgramEndTests {
     #expect(ProgramEnd(before: TerminalError.noTerm) == ProgramEnd(2))
     #expect(ProgramEnd(before: UsageError("")) == ProgramEnd(2))
   }
+
+  #if !ADDRESS_SANITIZER
+    @Test("The handlers of exit free what other threads still use")
+    func theHandlersOfExitAreNotCalled() async {
+      let result = await #expect(processExitsWith: .exitCode(7), observing: [\.standardOutputContent]) {
+        atexit { abort() }
+        print("flushed")
+        ProgramEnd(7).perform()
+      }
+      let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+      #expect(output.contains("flushed\n"))
+    }
+  #endif
 
   @Test func theFirstCauseOfARunIsItsEnd() {
     let controller = StopController(RecordedFeed([]), clock: .system) { _ in }

@@ -1,4 +1,5 @@
 import CCurl
+import Checksums
 import Foundation
 import Operations
 import Synchronization
@@ -130,7 +131,7 @@ package final class TransferThread: @unchecked Sendable {
 
   private func makeMulti() {
     let isReady = Self.isLibraryReady.withLock { isReady in
-      if !isReady { isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK }
+      if !isReady { isReady = CryptoLibrary.isReady && curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK }
       return isReady
     }
     guard isReady, let multi = curl_multi_init() else { return }
