@@ -101,9 +101,13 @@ final class LineChannel: @unchecked Sendable {
   deinit { close() }
 
   private func end(_ end: End) {
-    let ended = handlers?.ended
+    guard let ended = handlers?.ended else { return }
+    // A write may fail meanwhile.
+    handlers?.ended = { _ in }
+    // One whose line is too long still reads, and is told so.
+    if end != .lineTooLong { close() }
+    ended(end)
     close()
-    ended?(end)
   }
 
   /// Reads all that is there: once the other end has closed, dispatch calls for the last time.

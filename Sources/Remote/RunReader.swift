@@ -122,6 +122,8 @@ final class RunReader: @unchecked Sendable {
     } catch {
       refuse(error.message)
     }
+    // Who does not take the answers is read no further until it does.
+    if let channel, channel.unsent > Self.limit { channel.setReading(false) }
   }
 
   private func receive(command fields: JSONFields) throws(JSONFault) {
@@ -164,6 +166,8 @@ final class RunReader: @unchecked Sendable {
 
   /// Sends the next piece of a snapshot, or begins one, if the reader has taken everything before.
   private func proceed() {
+    if let channel, channel.unsent == 0 { channel.setReading(true) }
+    // What was read may have closed it.
     guard let channel else { return }
     switch phase {
     case .greeted, .adding, .closing: break

@@ -77,9 +77,6 @@ package struct Greeting: Sendable, Equatable {
   /// The name that `opdash attach` accepts.
   package var identifier: String { isQueue ? "\(pid)" : run }
 
-  /// The advice for a program that has ended before its run; empty if there is none.
-  package var remedy: String { isQueue ? "" : ": run \(run) can be resumed with: opdash resume \(run)" }
-
   /// The same with the name of a run that had not begun.
   package func ofRun(_ run: Run) -> Greeting {
     var greeting = self

@@ -80,14 +80,21 @@ package struct Environment: Sendable {
     case .json: return .json
     case .quiet: return .quiet
     case .dashboard:
-      guard keyboard != nil, outputIsTerminal else {
-        throw UsageError("--ui tui needs a terminal as standard output, and one for its keys; --ui plain does without")
-      }
-      guard hasCapableTerminal else {
-        let term = variables["TERM"] ?? ""
-        throw UsageError("--ui tui can't draw with TERM='\(term)'; set TERM to what the terminal is, or use --ui plain")
-      }
+      try checkDashboard(for: "--ui tui", instead: "--ui plain")
       return .dashboard
+    }
+  }
+
+  /// Throws where the dashboard can't be drawn; `subject` is what needs it, and `instead` does without.
+  package func checkDashboard(for subject: String, instead: String) throws(UsageError) {
+    guard keyboard != nil, outputIsTerminal else {
+      throw UsageError(
+        "\(subject) needs a terminal as standard output, and one for its keys; \(instead) does without")
+    }
+    guard hasCapableTerminal else {
+      let term = variables["TERM"] ?? ""
+      throw UsageError(
+        "\(subject) can't draw with TERM='\(term)'; set TERM to what the terminal is, or use \(instead)")
     }
   }
 

@@ -30,8 +30,8 @@ package struct ProgramEnd: Sendable, Equatable {
   package func perform() -> Never {
     fflush(nil)
     #if ADDRESS_SANITIZER
-      // The leak checker is a handler of exit.
-      if signal == nil { Foundation.exit(status) }
+    // The leak checker is a handler of exit.
+    if signal == nil { Foundation.exit(status) }
     #endif
     performAtOnce()
   }

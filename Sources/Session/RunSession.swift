@@ -75,6 +75,8 @@ package final class RunSession {
   private var unrecorded: TerminalText?
   private var isToldUnrecorded = false
   private var offered: String?
+  /// Whether the program of the run is gone, so that nothing can be offered.
+  private var isLost = false
   /// The number of pumps that have not seen the end of the run.
   private var pumping = 0
   private var hasEnded = false
@@ -266,6 +268,7 @@ package final class RunSession {
     guard !hasEnded else { return }
     let run = recorded ?? feed.snapshot
     if run.summary == nil, !run.isComplete {
+      isLost = true
       view?.close()
       display.errors.write(line: MessageText.of("opdash: \(reason)"))
     } else if view != nil, recorded == nil {
@@ -319,7 +322,7 @@ package final class RunSession {
       for line in SummaryReport.lines(of: run, paint: display.errorPaint) { display.errors.write(line: line) }
     }
     for line in closing(run) { closingOutput.write(line: MessageText.of(line)) }
-    offered = offer(run)
+    offered = isLost ? nil : offer(run)
   }
 
   private var closingOutput: Output {

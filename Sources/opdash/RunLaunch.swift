@@ -112,8 +112,12 @@ struct RunLaunch {
         return loss
       },
       offer: { run in recording == nil || raw != nil || interface == .json ? nil : resumption(of: run) },
-      remaining: { feed.snapshot.start.map { "run \($0.id) keeps running; opdash attach \($0.id) shows it again" } },
+      remaining: {
+        let option = settings.state.map(ShellText.stateOption) ?? ""
+        return feed.snapshot.start.map { "run \($0.id) keeps running; opdash attach\(option) \($0.id) shows it again" }
+      },
       cleanUp: {
+        Detachment.tell()
         stopServing?()
         plan.cleanUp()
       },
@@ -125,14 +129,14 @@ struct RunLaunch {
         recording?.start()
         run.start()
         arrivals?()
-        // Without --detach, the command line has not asked for the socket.
-        context.detachment?.announce(feed, problem: serving?.failure.map { "\($0)" })
       }
     } catch {
       stopServing?()
       throw error
     }
     if let reason = run.unrecorded { session.noteUnrecorded(reason) }
+    // Last, because it closes standard error. Without --detach, the command line has not asked for the socket.
+    context.detachment?.announce(feed, recording, problem: serving?.failure.map { "\($0)" })
   }
 
   /// Shows the run to other programs of this user; returns what ends that.
@@ -150,11 +154,7 @@ struct RunLaunch {
   func resumption(of run: Run) -> String? {
     let status = (run.summary ?? RunSummary(of: run)).exit
     guard plan.isResumable, status != ExitStatus.success, let id = run.start?.id else { return nil }
-    let place =
-      settings.state.map {
-        " --state " + String(decoding: ShellText.quoted(Array($0.utf8)[...]), as: UTF8.self)
-      } ?? ""
-    return "resume it with: opdash resume\(place) \(id)"
+    return "resume it with: opdash resume\(settings.state.map(ShellText.stateOption) ?? "") \(id)"
   }
 
   /// Adds the files that jobs send, or have as inputs.

@@ -107,6 +107,7 @@ struct AttachProgramTests {
     #expect(shows(pty, "nap"))
     pty.hangUp()
     #expect(eventually { pty.checkEnding() != nil })
+    #expect(pty.ending == .signalled(SIGHUP))
     try place.write("", to: "go")
     #expect(run.ending() == .exited(0))
   }
@@ -181,7 +182,7 @@ struct AttachProgramTests {
     let wait = try place.start("wait")
     run.child.stop()
     #expect(ends(pty, .exited(3)))
-    #expect(pty.text.contains("opdash resume"))
+    #expect(pty.text.contains("opdash resume") && !pty.text.contains("keeps running"))
     #expect(wait.ending() != nil)
     #expect(try place.run("ps").outputText.isEmpty)
     #expect(place.folder.names(in: "state/opdash/live").isEmpty)

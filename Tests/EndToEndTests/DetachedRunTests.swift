@@ -38,6 +38,26 @@ struct DetachedRunTests {
     #expect(try place.run("logs", name, "nap").outputText == "napped\n")
   }
 
+  @Test func aRunThatIsNotRecordedSaysSoBeforeItsNameIsPrinted() throws {
+    // A folder in the place of the database.
+    try FileManager.default.createDirectory(at: place.folder.file("other/opdash.db"), withIntermediateDirectories: true)
+    let start = try place.run("run", "--detach", "--state", "other", "jobs.yml")
+    #expect(start.ending() == .exited(0))
+    #expect(start.errorText.hasSuffix("the run goes on without being recorded\n"), "\(start.errorText)")
+    let name = start.outputText.trimmingCharacters(in: .newlines)
+    #expect(try place.run("cancel", "--state", "other", name).ending() == .exited(0))
+    #expect(eventually { (try? place.run("ps", "--state", "other").outputText) == "" })
+  }
+
+  /// Nothing executes before which the name could be printed.
+  @Test func theNameOfARunThatIsOverAtOnceIsPrinted() throws {
+    try place.write("jobs: { one: { run: 'true', if: 'false' } }", to: "none.yml")
+    for _ in 1...5 {
+      let start = try place.run("run", "--detach", "none.yml")
+      #expect(start.ending() == .exited(0) && start.outputText.hasSuffix("\n"), "\(start.outputText)")
+    }
+  }
+
   @Test func anErrorIsToldInTheTerminalAndNothingStarts() throws {
     let run = try place.run("run", "--detach", "none.yml")
     #expect(run.ending() == .exited(2) && run.errorText == "none.yml:1:1: there is no such file: check the path\n")

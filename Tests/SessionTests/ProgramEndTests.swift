@@ -29,16 +29,16 @@ struct ProgramEndTests {
   }
 
   #if !ADDRESS_SANITIZER
-    @Test("The handlers of exit free what other threads still use")
-    func theHandlersOfExitAreNotCalled() async {
-      let result = await #expect(processExitsWith: .exitCode(7), observing: [\.standardOutputContent]) {
-        atexit { abort() }
-        print("flushed")
-        ProgramEnd(7).perform()
-      }
-      let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
-      #expect(output.contains("flushed\n"))
+  @Test("The handlers of exit free what other threads still use")
+  func theHandlersOfExitAreNotCalled() async {
+    let result = await #expect(processExitsWith: .exitCode(7), observing: [\.standardOutputContent]) {
+      atexit { abort() }
+      print("flushed")
+      ProgramEnd(7).perform()
     }
+    let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    #expect(output.contains("flushed\n"))
+  }
   #endif
 
   @Test func theFirstCauseOfARunIsItsEnd() {

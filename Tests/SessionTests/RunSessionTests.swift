@@ -116,6 +116,15 @@ import Testing
     #expect(stage.abandoned.withLock { $0 } == [143])
   }
 
+  @Test func aRunWhoseProgramIsGoneIsNotOffered() throws {
+    let stage = try Stage(FakeView(), offer: "offer")
+    stage.feed.begin(1)
+    stage.state(0, .executing)
+    stage.session?.lose("the program has ended")
+    #expect(stage.errors.hasPrefix("opdash: the program has ended\n") && !stage.errors.contains("offer"))
+    #expect(stage.statuses == [3])
+  }
+
   // MARK: Ctrl-C
 
   /// The answer to the first may wait for a reader that does not come.

@@ -1,6 +1,7 @@
 import Foundation
 import JobModel
 import Remote
+import RunStore
 import Support
 import Testing
 
@@ -76,6 +77,102 @@ import Testing
     world.perform("retry 1")
     #expect(world.errors.text.contains("nothing to retry"))
     #expect(feed.commands.count == 4)
+    server.finish()
+  }
+
+  @Test func onlyARunThatIsRecordedIsSaidToBeResumable() throws {
+    let state = folder.file("other").path()
+    var greeting = Greeting(pid: 1, run: "r1", name: "g", place: "/w")
+    #expect(greeting.remedy(world.environment).isEmpty)
+    greeting.stateFolder = state
+    #expect(greeting.remedy(world.environment).isEmpty)
+    let recorder = RunRecorder(
+      folder: state,
+      origin: RunOrigin(command: "run", file: "/w/a.yml", directory: "/w", slots: 1, onFailure: "keep-going"))
+    let feed = FakeFeed()
+    recorder.start(feed)
+    feed.begin(1, run: "r1")
+    #expect(recorder.flush())
+    #expect(greeting.remedy(world.environment).hasSuffix("opdash resume --state '\(state)' r1"))
+  }
+
+  @Test func theLineAboutARunThatIsLeftNamesItsStateFolder() async throws {
+    let feed = FakeFeed()
+    feed.begin(1, run: "1")
+    let server = try serve(feed)
+    world.performOnTerminal("attach --state /s 1")
+    let view = try #require(world.view)
+    view.whenDone?(.quit)
+    #expect(await world.ends(with: 0))
+    #expect(world.errors.text.contains("run 1 keeps running; opdash attach --state '/s' 1 shows it again"))
+    server.finish()
+  }
+
+  /// The recorder of a run with the name r1 in the world's state folder.
+  private func record(_ feed: FakeFeed) -> RunRecorder {
+    world.environment.variables["XDG_STATE_HOME"] = folder.file("state").path()
+    let recorder = RunRecorder(
+      folder: folder.file("state/opdash").path(),
+      origin: RunOrigin(command: "run", directory: "/w", slots: 1, onFailure: "keep-going"))
+    recorder.start(feed)
+    feed.begin(1, run: "r1")
+    return recorder
+  }
+
+  private func end(_ feed: FakeFeed) {
+    feed.post(.jobState(JobID(0), .failed(JobFailure(.exit(1), "exit 1"), allowed: false), attempt: 1, pid: nil))
+    feed.post(.runFinished(RunSummary(of: feed.run)))
+  }
+
+  @Test func aProblemIsToldOnceWhileARunIsWaitedFor() async throws {
+    let sockets = folder.file("opdash").path()
+    mkdir(sockets, 0o755)
+    chmod(sockets, 0o755)
+    let feed = FakeFeed()
+    let recorder = record(feed)
+    #expect(recorder.flush())
+    world.perform("wait r1")
+    #expect(world.statuses.isEmpty)
+    end(feed)
+    #expect(recorder.finish())
+    #expect(await world.ends(with: 1))
+    #expect(world.errors.text.split(separator: "can't hold sockets").count == 2, "\(world.errors.text)")
+  }
+
+  @Test func aRunThatEndsWhileItIsReachedHasItsRecordedStatus() async throws {
+    let feed = FakeFeed()
+    let recorder = record(feed)
+    end(feed)
+    #expect(recorder.finish())
+    let sockets = try #require(try SocketFolder(folder.file("opdash").path(), makes: true))
+    let listener = try sockets.listen()
+    DispatchQueue.global().async {
+      var request = pollfd(fd: listener.descriptor, events: Int16(POLLIN), revents: 0)
+      guard poll(&request, 1, -1) == 1 else { return }
+      let socket = accept(listener.descriptor, nil, nil)
+      let line =
+        #"{"type":"greeting","version":1,"pid":1,"run":"r1","name":"g","jobs":1,"done":0,"failed":0,"executing":0,"#
+        + #""asking":0,"over":false,"queue":false,"place":"/w"}"# + "\n"
+      _ = write(socket, line, line.utf8.count)
+      close(socket)
+    }
+    world.perform("wait g")
+    #expect(await world.ends(with: 1))
+    close(listener.descriptor)
+  }
+
+  @Test func onATerminalOnlyTERMKeepsTheDashboardAway() async throws {
+    let feed = FakeFeed()
+    feed.begin(1, run: "1")
+    let server = try serve(feed)
+    (world.environment.inputIsTerminal, world.environment.outputIsTerminal) = (true, true)
+    world.environment.variables["TERM"] = "dumb"
+    world.perform("attach")
+    #expect(world.errors.text.contains("can't draw with TERM='dumb'") && world.view == nil)
+    world.environment.variables["CI"] = "true"
+    world.environment.variables["ACCESSIBLE"] = "1"
+    world.performOnTerminal("attach")
+    #expect(world.view != nil)
     server.finish()
   }
 

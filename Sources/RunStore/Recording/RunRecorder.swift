@@ -55,7 +55,7 @@ package final class RunRecorder: @unchecked Sendable {
     var isEnding = false
     /// Whether the first commit is on disk, or never will be.
     var isRecorded = false
-    var whenRecorded: (@Sendable () -> Void)?
+    var whenRecorded: [@Sendable () -> Void] = []
   }
 
   private let folder: String
@@ -122,23 +122,23 @@ package final class RunRecorder: @unchecked Sendable {
     if let error { encoding.async { body(error) } }
   }
 
-  /// Calls `body` once, on any thread, when the run is on disk with its cookie, or recording has failed.
+  /// Calls `body` once, on any thread, when the run is on disk with its cookie, or recording has failed and that was told.
   ///
   /// A process that is started before that, and survives its program, is not found by a run that resumes this one.
   package func whenRecorded(_ body: @escaping @Sendable () -> Void) {
     let isKnown = state.withLock { state in
-      if !state.isRecorded, !state.isOver { state.whenRecorded = body }
-      return state.isRecorded || state.isOver
+      if !state.isRecorded { state.whenRecorded.append(body) }
+      return state.isRecorded
     }
     if isKnown { body() }
   }
 
   private func tellRecorded() {
-    let body = state.withLock { state in
-      defer { (state.isRecorded, state.whenRecorded) = (true, nil) }
+    let bodies = state.withLock { state in
+      defer { (state.isRecorded, state.whenRecorded) = (true, []) }
       return state.whenRecorded
     }
-    body?()
+    for body in bodies { body() }
   }
 
   /// The error that ended recording early; nil if none did.

@@ -13,9 +13,7 @@ struct AttachCommand {
 
   func perform(_ word: String?, _ access: RemoteAccess) throws {
     let settings = try context.withFile(invocation.settings)
-    guard try context.environment.interface(for: nil) == .dashboard else {
-      throw UsageError("opdash attach needs a terminal: opdash ps and opdash logs do without")
-    }
+    try context.environment.checkDashboard(for: "opdash attach", instead: "opdash logs -f")
     let program = try GoingOn(context: context, settings: settings).choose(word)
     let feed = try RemoteFeed(program, access: access)
     let greeting = program.greeting.ofRun(feed.snapshot)
@@ -30,14 +28,15 @@ struct AttachCommand {
       offer: { run in
         guard run.summary == nil, !run.isComplete else { return nil }
         let name = greeting.isQueue ? greeting.name : "run \(id)"
-        return "\(name) keeps running; opdash attach \(greeting.identifier) shows it again"
+        let option = invocation.settings.state.map(ShellText.stateOption) ?? ""
+        return "\(name) keeps running; opdash attach\(option) \(greeting.identifier) shows it again"
       }, abandon: context.abandon, exit: context.end)
     feed.whenEnded { [weak session] error in
       DispatchQueue.main.async {
         MainActor.assumeIsolated {
           // A program that was stopped may have missed the end.
           let recorded = feed.snapshot.summary == nil ? Self.recorded(id, greeting.stateFolder) : nil
-          session?.lose("\(error)\(greeting.remedy)", recorded: recorded)
+          session?.lose("\(error)\(greeting.remedy(context.environment))", recorded: recorded)
         }
       }
     }

@@ -25,19 +25,27 @@ struct Detachment {
     signal(SIGHUP, SIG_IGN)
   }
 
-  /// Reports the name of the run once it has one; `problem` says why it can't be reached.
+  /// Reports the name of the run once it has one, and is recorded or can't be; `problem` says why it can't be reached.
   @MainActor
-  func announce(_ feed: any JobFeed, problem: String?) {
+  func announce(_ feed: any JobFeed, _ recording: RunRecording?, problem: String?) {
+    Self.pending = { if let start = feed.snapshot.start { report(start.id, problem) } }
+    // Behind the line about a run that is not recorded, which the main queue has by then.
+    let tell: @Sendable () -> Void = { DispatchQueue.main.async { MainActor.assumeIsolated { Self.tell() } } }
+    let begun: @MainActor () -> Void = { if let recording { recording.whenKnown(tell) } else { tell() } }
     let subscription = feed.subscribe(on: .main) { events in
-      for case .runStarted(let start) in events.lazy.map(\.fact) {
-        MainActor.assumeIsolated { report(start.id, problem) }
-      }
+      for case .runStarted in events.lazy.map(\.fact) { MainActor.assumeIsolated { begun() } }
     }
-    if let start = subscription.snapshot.start { report(start.id, problem) } else { Self.announcing = subscription }
+    if subscription.snapshot.start != nil { begun() } else { Self.announcing = subscription }
   }
 
   /// Retains the subscription until the run has begun.
   @MainActor private static var announcing: JobSubscription?
+  /// What is to be reported; nil once it is.
+  @MainActor private static var pending: (@MainActor () -> Void)?
+
+  /// Reports now what was not reported yet, before the program ends.
+  @MainActor
+  static func tell() { pending.take()?() }
 
   @MainActor
   private func report(_ id: String, _ problem: String?) {

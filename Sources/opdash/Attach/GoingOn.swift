@@ -1,6 +1,7 @@
 import Foundation
 import JobModel
 import Remote
+import RunStore
 import Screen
 import Session
 
@@ -28,11 +29,14 @@ struct GoingOn {
   }
 
   /// The one that the word names, as a column of the list or as the beginning of a run's; the only one where it is nil.
-  func choose(_ word: String?) throws -> RemoteProgram {
+  ///
+  /// `tellsProblems` is false where they have been told before.
+  func choose(_ word: String?, tellsProblems: Bool = true) throws -> RemoteProgram {
     let (programs, problems) = found
-    for problem in problems { context.note("\(problem)") }
+    if tellsProblems { for problem in problems { context.note("\(problem)") } }
     guard let word else {
       if let only = programs.first, programs.count == 1 { return only }
+      if programs.isEmpty, !problems.isEmpty { throw UsageError("no run can be reached") }
       throw UsageError(programs.isEmpty ? Self.nothing : Self.several(programs))
     }
     let numbered = programs.filter { "\($0.greeting.pid)" == word || $0.greeting.run == word }
@@ -77,5 +81,17 @@ struct GoingOn {
       greeting.isQueue ? "-" : greeting.run, "\(greeting.pid)", greeting.isOver ? "ended" : time,
       jobs.joined(separator: ", "), "\(greeting.name)  \(greeting.place)",
     ]
+  }
+}
+
+extension Greeting {
+  /// The advice for a program that has ended before its run; empty where that was not recorded, or has no job file.
+  @MainActor
+  func remedy(_ environment: Environment) -> String {
+    guard !isQueue, let folder = stateFolder, let entry = try? RunStore(folder: folder).run(named: run),
+      entry.origin.command != "run" || entry.origin.file != nil
+    else { return "" }
+    let option = folder == environment.stateFolder(Settings()) ? "" : ShellText.stateOption(folder)
+    return ": run \(run) can be resumed with: opdash resume\(option) \(run)"
   }
 }

@@ -14,19 +14,25 @@ struct WaitCommand {
   /// How often a run is tried again that executes by its record and can't be reached.
   private static let interval: Duration = .milliseconds(250)
 
-  func perform(_ word: String?) throws {
+  func perform(_ word: String?) throws { try perform(word, isRetried: false) }
+
+  private func perform(_ word: String?, isRetried: Bool) throws {
+    // Once its program is found, a run has the name by which it is recorded.
+    var name = word
     do {
-      try wait(for: GoingOn(context: context, settings: settings).choose(word))
+      let program = try GoingOn(context: context, settings: settings).choose(word, tellsProblems: !isRetried)
+      if !program.greeting.isQueue, !program.greeting.run.isEmpty { name = program.greeting.run }
+      try wait(for: program)
     } catch {
       // The run may have ended before, or just now.
-      guard let word, let store = try? RunStore(folder: context.stateFolder(settings)),
-        let entry = try? store.run(named: word)
+      guard let name, let store = try? RunStore(folder: context.stateFolder(settings)),
+        let entry = try? store.run(named: name)
       else { throw error }
       guard store.isGoingOn(entry) else { return context.exit(entry.summary?.exit ?? ExitStatus.workLeft) }
       let clock: any OperationClock = .system
       _ = clock.schedule(after: Self.interval, on: .main) {
         MainActor.assumeIsolated {
-          do { try perform(entry.id) } catch { context.fail(error) }
+          do { try perform(entry.id, isRetried: true) } catch { context.fail(error) }
         }
       }
     }
@@ -57,7 +63,7 @@ struct WaitCommand {
   /// The program of the run has ended, mostly after it has stated the end.
   private func end(of greeting: Greeting, _ run: Run, _ error: RemoteError) {
     guard run.summary == nil, !run.isComplete else { return context.exit((run.summary ?? RunSummary(of: run)).exit) }
-    context.note("\(error)\(greeting.remedy)")
+    context.note("\(error)\(greeting.remedy(context.environment))")
     context.exit(ExitStatus.workLeft)
   }
 }

@@ -243,7 +243,8 @@ enum CommandName: String, CaseIterable {
         programs may show one run. q, Ctrl-C and the end of the terminal leave the run as it is. Without RUN or PID it
         is the only one that is going on. \(Self.live)
 
-        The exit status is the run's if it has ended, else 0. ssh -t HOST opdash attach shows a run of another machine.
+        The exit status is the run's if it has ended, else 0, or 129 after the end of the terminal. ssh -t HOST opdash
+        attach shows a run of another machine.
         """,
         [
           ("opdash attach", "the only run"), ("opdash attach 20261122-1030 --read-only", "no key changes it"),

@@ -95,6 +95,11 @@ struct ShellText {
 
   // MARK: Quoting
 
+  /// The option that names a state folder, with a space before it.
+  static func stateOption(_ folder: String) -> String {
+    " --state " + String(decoding: quoted(Array(folder.utf8)[...]), as: UTF8.self)
+  }
+
   /// The bytes as a part of shell text within these quotes that stands for exactly them.
   ///
   /// Bytes that are no UTF-8 are written as octal numbers for `printf`: the text is a string.

@@ -44,6 +44,9 @@ final class RunRecording {
     }
   }
 
+  /// Calls `body` once, on any thread, when the run is on disk, or after the handler of `whenLost`.
+  func whenKnown(_ body: @escaping @Sendable () -> Void) { recorder.whenRecorded(body) }
+
   /// Calls `body`, on any thread, when the recording ends before the run.
   func whenLost(_ body: @escaping @Sendable (String) -> Void) { recorder.whenLost { body($0.description) } }
 
