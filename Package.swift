@@ -9,11 +9,10 @@ let settings: [SwiftSetting] = [
 
 /// Settings of the test targets.
 ///
-/// Tests/run builds everything as it is released but the tests, which are most of the build. Nothing imports their
-/// modules, which would be compiled a second time for importers.
+/// Tests/run builds everything as it is released but the tests and what is only there for them, which are most of the
+/// build.
 let testSettings =
-  Context.environment["OPDASH_GATE"] == nil
-  ? settings : settings + [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"])]
+  Context.environment["OPDASH_GATE"] == nil ? settings : settings + [.unsafeFlags(["-Onone"])]
 
 /// A Swift target of ours with its tests beside it.
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -101,10 +100,10 @@ let package = Package(
 
     .target(
       name: "Support", dependencies: ["Basics", "JobModel", "Operations", "Screen", "Slurm"], path: "Tests/Support",
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .executableTarget(
       name: "terminal-probe", dependencies: ["NcursesTerminal", "Screen"], path: "Tests/TerminalProbe",
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     tests("Basics", ["Support"]),
     tests("Checksums", ["Support"]),
     tests("Operations", ["Support"]),
@@ -119,33 +118,33 @@ let package = Package(
     // A program for the cluster tests to kill.
     .executableTarget(
       name: "slurm-probe", dependencies: ["Operations", "Slurm"], path: "Tests/SlurmTests/Probe",
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     // A program for the process tests to kill.
     .executableTarget(
       name: "ProcessProbe", dependencies: ["Operations", "Processes", "Support"], path: "Tests/ProcessProbe",
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     // What Tests/Benchmarks/run measures of the library.
     .executableTarget(
       name: "operation-benchmarks", dependencies: ["OperationDashboard", "Operations"],
       path: "Tests/Benchmarks/OperationBenchmarks",
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .executableTarget(
       name: "process-benchmarks", dependencies: ["Operations", "Processes"],
-      path: "Tests/Benchmarks/ProcessBenchmarks", swiftSettings: settings),
+      path: "Tests/Benchmarks/ProcessBenchmarks", swiftSettings: testSettings),
     // The dashboard on a run that the program makes up, frame by frame or under load.
     .executableTarget(
       name: "dashboard-probe",
       dependencies: ["Dashboard", "JobEngine", "JobModel", "NcursesTerminal", "Operations", "Screen"],
-      path: "Tests/DashboardProbe", swiftSettings: settings),
+      path: "Tests/DashboardProbe", swiftSettings: testSettings),
     // What Tests/Benchmarks/run measures of the screen, and its fuzzing.
     .executableTarget(
       name: "screen-benchmarks", dependencies: ["Support"], path: "Tests/Benchmarks/ScreenBenchmarks",
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     // The pure parts on a fixed input, whose instructions Tests/Benchmarks/run counts.
     .executableTarget(
       name: "core-benchmarks",
       dependencies: ["Dashboard", "JobEngine", "JobFiles", "JobModel", "Operations", "Screen"],
-      path: "Tests/Benchmarks/CoreBenchmarks", swiftSettings: settings),
+      path: "Tests/Benchmarks/CoreBenchmarks", swiftSettings: testSettings),
     tests("JobModel", ["Support"], exclude: ["Goldens"]),
     tests(
       "JobEngine", ["Support", "Dashboard", "JobModel", "Operations", "Reports", "Screen"],
@@ -158,7 +157,7 @@ let package = Package(
     // A program for the store's tests to kill.
     .executableTarget(
       name: "store-probe", dependencies: ["JobModel", "RunStore", "Support"], path: "Tests/StoreProbe",
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     tests("Screen", ["Support"]),
     tests("Dashboard", ["Basics", "Support", "JobModel", "Screen"], exclude: ["Goldens", "Recordings"]),
     tests("NcursesTerminal", ["CTerminal", "Support", "Screen", "terminal-probe"]),
