@@ -109,6 +109,26 @@ struct ResumeTests {
     #expect(try place.run("run", "-n", "--explain").outputText.contains("because it has neither inputs nor creates"))
   }
 
+  @Test func aServiceServesAgainAndWhatWasSkippedIsNoWork() throws {
+    try place.write(
+      """
+      jobs:
+        db: { run: exec sleep \(marker), service: true }
+        migrate: { needs: { db: ready }, run: test -e ok }
+        last: { needs: [migrate], run: echo 1 >>last }
+        never: { if: "${env.NOPE}", run: echo never }
+        after: { needs: { never: not-ok }, run: echo 1 >>after }
+      finally: { clean: echo 1 >>clean }
+      """, to: "opdash.yml")
+    #expect(try place.run("run", "--ui", "quiet").ending() == .exited(1))
+    try place.write("", to: "ok")
+    let resume = try place.run("resume", "--ui", "quiet")
+    #expect(resume.ending() == .exited(0) && resume.errorText.contains("needed again: db"), "\(resume.errorText)")
+    let idle = try place.run("resume", "--ui", "quiet")
+    #expect((idle.outputText + idle.errorText).contains("nothing is left to do"))
+    #expect(lines("last").count == 1 && lines("after").count == 1 && lines("clean").count == 2)
+  }
+
   @Test func theJobsOfFinallyRunAfterAResumedRunToo() throws {
     try place.write(
       """

@@ -153,6 +153,132 @@ extension ResumePlan {
     #expect(plan.leftOut == ["d"])
   }
 
+  // MARK: Services
+
+  /// A graph with these services; a need for one is a need for `ready`.
+  private func serving(_ jobs: KeyValuePairs<String, [String]>, services: Set<String>) -> JobGraph {
+    var all = graph(jobs)
+    for index in all.jobs.indices {
+      if services.contains(all.jobs[index].name) {
+        all.jobs[index].work = .shell(ShellWork(.script("serve"), service: Service()))
+      }
+      all.jobs[index].needs = all.jobs[index].needs.map { need in
+        JobNeed(need.job, when: services.contains(all[need.job].name) ? .ready : .ok)
+      }
+    }
+    return all
+  }
+
+  @Test func aServiceServesAgainForTheJobsThatAreExecuted() {
+    let all = serving(
+      ["disk": [], "db": ["disk"], "migrate": ["db"], "test": ["migrate"], "api": [], "check": ["api"]],
+      services: ["disk", "db", "api"])
+    let plan = ResumePlan(
+      jobs([
+        "disk": .done(earlier), "db": .done(earlier), "migrate": .failed, "test": .skipped, "api": .done(earlier),
+        "check": .done(earlier),
+      ]), all)
+    #expect(plan.reasons == ["disk": .used, "db": .used, "migrate": .failed, "test": .skipped])
+    #expect(plan.restoredNames == ["api", "check"])
+  }
+
+  @Test func aServiceThatNoJobNamesServesAgainForAnyOrdinaryJob() {
+    let all = serving(["proxy": [], "a": [], "b": []], services: ["proxy"])
+    let ends = jobs(["proxy": .done(earlier), "a": .done(earlier), "b": .failed])
+    #expect(ResumePlan(ends, all).reasons == ["proxy": .used, "b": .failed])
+    #expect(ResumePlan(ends, all, onlyFailed: true).reasons == ["proxy": .used, "b": .failed])
+    let done = jobs(["proxy": .done(earlier), "a": .done(earlier), "b": .done(earlier)])
+    #expect(ResumePlan(done, all).isNothingLeft)
+  }
+
+  @Test func aServiceServesAgainForAJobOfFinally() {
+    var all = serving(["db": [], "a": [], "dump": ["db"]], services: ["db"])
+    all.jobs[2].finally = .always
+    let plan = ResumePlan(jobs(["db": .done(earlier), "a": .failed, "dump": .done(earlier)]), all)
+    #expect(plan.reasons == ["db": .used, "a": .failed, "dump": .final])
+  }
+
+  @Test func aServiceThatWasNotNeededIsNoWork() {
+    var all = serving(["db": [], "c": ["db"], "a": []], services: ["db"])
+    all.jobs[1].condition = JobCondition("false", [[.init("false")]])
+    #expect(ResumePlan(jobs(["db": .skipped, "c": .skipped, "a": .done(earlier)]), all).isNothingLeft)
+    #expect(ResumePlan(jobs(["db": .skipped, "c": .skipped, "a": .failed]), all).reasons == ["a": .failed])
+  }
+
+  // MARK: Jobs that are skipped again
+
+  /// `a`, `page` for its failure, `rep` for any end of `page`, `c` under a condition, and `rep2` for its skip.
+  private func withSkips(if text: String = "") -> JobGraph {
+    var all = graph(["a": [], "page": [], "rep": [], "c": [], "rep2": [], "x": []])
+    all.jobs[1].needs = [JobNeed(JobID(0), when: .failed)]
+    all.jobs[2].needs = [JobNeed(JobID(1), when: .finished)]
+    all.jobs[3].condition = JobCondition(text, [[.init(text)]])
+    all.jobs[4].needs = [JobNeed(JobID(3), when: .notOK)]
+    return all
+  }
+
+  private func endsWithSkips(x: EarlierJob.End) -> [EarlierJob] {
+    jobs([
+      "a": .done(earlier), "page": .skipped, "rep": .done(earlier), "c": .skipped, "rep2": .done(earlier), "x": x,
+    ])
+  }
+
+  @Test func whatIsSkippedAgainMakesNoJobRun() {
+    let plan = ResumePlan(endsWithSkips(x: .failed), withSkips())
+    #expect(plan.reasons == ["x": .failed])
+    #expect(plan.restoredNames == ["a", "rep", "rep2"])
+    #expect(ResumePlan(endsWithSkips(x: .done(earlier)), withSkips()).isNothingLeft)
+  }
+
+  @Test func whatRuledAJobOutMayHaveChanged() {
+    let plan = ResumePlan(endsWithSkips(x: .failed), withSkips(if: "yes"), changed: ["a"])
+    #expect(
+      plan.reasons == [
+        "a": .changed, "page": .skipped, "rep": .needed, "c": .skipped, "rep2": .needed, "x": .failed,
+      ])
+  }
+
+  @Test func jobsOfFinallyAreNotRunForASkippedJobAlone() {
+    var all = withSkips()
+    all.jobs += graph(["clean": [], "page2": [], "tell": []]).jobs
+    for index in 6...8 { all.jobs[index].finally = index == 7 ? .failed : .always }
+    all.jobs[8].needs = [JobNeed(JobID(7), when: .finished)]
+    let finals = jobs(["clean": .done(earlier), "page2": .skipped, "tell": .done(earlier)])
+    #expect(ResumePlan(endsWithSkips(x: .done(earlier)) + finals, all).isNothingLeft)
+    #expect(
+      ResumePlan(endsWithSkips(x: .failed) + finals, all).reasons == [
+        "x": .failed, "clean": .final, "page2": .skipped, "tell": .final,
+      ])
+  }
+
+  @Test func aJobForFailuresIsSkippedAgainIfNoneCanCome() {
+    var all = graph(["a": [], "b": [], "tell": []])
+    all.jobs[2].needs = [JobNeed(JobID(0), when: .anyFailed), JobNeed(JobID(1), when: .anyFailed)]
+    #expect(ResumePlan(jobs(["a": .done(earlier), "b": .done(earlier), "tell": .skipped]), all).isNothingLeft)
+    #expect(
+      ResumePlan(jobs(["a": .done(earlier), "b": .cancelled, "tell": .skipped]), all).reasons
+        == ["b": .cancelled, "tell": .skipped])
+  }
+
+  @Test func aConditionCountsWithTheValuesThatAreKnown() {
+    var all = graph(["a": [], "c": ["a"]])
+    all.jobs[1].outputs = [OutputReference("${jobs.a.v}", job: JobID(0), name: "v")]
+    all.jobs[1].condition = JobCondition("${jobs.a.v}", [[.init("${jobs.a.v}")]])
+    for (value, isLeft) in [("no", false), ("yes", true)] {
+      let success = EarlierSuccess(run: "before", at: earlier.at, took: earlier.took, outputs: ["v": value])
+      let plan = ResumePlan(jobs(["a": .done(success), "c": .skipped]), all)
+      #expect(plan.reasons == (isLeft ? ["c": .skipped] : [:]))
+    }
+    #expect(ResumePlan(jobs(["a": .failed, "c": .skipped]), all).reasons == ["a": .failed, "c": .skipped])
+  }
+
+  @Test func whatNeedsAJobThatNoPersonHasStartedIsSkippedAgain() {
+    var all = graph(["deploy": [], "tell": ["deploy"], "a": []])
+    all.jobs[0].isManual = true
+    #expect(ResumePlan(jobs(["deploy": .skipped, "tell": .skipped, "a": .done(earlier)]), all).isNothingLeft)
+    #expect(ResumePlan(jobs(["deploy": .failed, "tell": .skipped, "a": .failed]), all).reasons == ["a": .failed])
+  }
+
   // MARK: finally
 
   /// `a` and `b` that needs it, `page` for failures, and `clean`.
@@ -226,6 +352,7 @@ extension ResumePlan {
       (.valuesMissing, true, true), (.needed, true, true), (.final, true, true),
       (.new, true, true), (.failed, false, true),
       (.executing, false, true), (.cancelled, false, true), (.skipped, false, true), (.waiting, false, true),
+      (.used, false, true),
     ] as [(ResumePlan.Reason?, Bool, Bool)])
   func aNeedIsOverdueByTheReason(reason: ResumePlan.Reason?, ofSuccess: Bool, ofAnyEnd: Bool) {
     for condition in JobNeed.Condition.allCases {

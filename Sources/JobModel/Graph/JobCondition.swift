@@ -29,12 +29,12 @@ package struct JobCondition: Sendable, Equatable {
     alternatives.contains { $0.allSatisfy { $0.holds(resolve) } }
   }
 
-  /// Whether it can hold while the values that these texts stand for are not known.
-  package func mayHold(without unknown: [String]) -> Bool {
+  /// Whether it can hold while the values that these texts stand for are not known; `resolve` puts others into a text.
+  package func mayHold(without unknown: [String], resolve: (String) -> String = { $0 }) -> Bool {
     alternatives.contains { terms in
       terms.allSatisfy { term in
         let text = term.left + " " + (term.right ?? "")
-        return unknown.contains(where: text.contains) || term.holds { $0 }
+        return unknown.contains(where: text.contains) || term.holds(resolve)
       }
     }
   }

@@ -5,8 +5,9 @@ import JobModel
 ///
 /// A job that succeeded is not executed again, unless it or its inputs have changed, a path that it creates is gone, or
 /// a job that it needs is executed again for one of these reasons. A need for a failure or for any end is decided anew
-/// when the needed job is executed again, so the job that has the need is executed again too. The jobs of `finally`
-/// follow whatever is executed again.
+/// when the needed job is executed again, so the job that has the need is executed again too. A skipped job is skipped
+/// again where its condition or the known ends of its needs rule it out. A service serves again for the jobs that are
+/// executed. The jobs of `finally` follow whatever is executed again.
 package struct ResumePlan: Sendable {
   /// Why a job is executed.
   package enum Reason: Sendable, Hashable {
@@ -24,6 +25,8 @@ package struct ResumePlan: Sendable {
     case valuesMissing
     /// A job that it needs is executed again.
     case needed
+    /// A service that has ended, and that an executed job needs.
+    case used
     /// A `finally` job that succeeded in the earlier run.
     case final
     case new
@@ -54,18 +57,25 @@ package struct ResumePlan: Sendable {
   ) {
     let known = Dictionary(earlier.map { ($0.name, $0) }) { first, _ in first }
     var reasons = [Reason?](repeating: nil, count: graph.jobs.count)
+    /// How jobs will have ended that are not executed.
+    var ends = [JobState?](repeating: nil, count: graph.jobs.count)
     var successes: [JobID: EarlierSuccess] = [:]
     let read = graph.readJobs
     let order = DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order
     for index in order {
       let job = graph.jobs[index]
-      guard let before = known[job.name] else {
-        if !job.isManual { reasons[index] = .new }
-        continue
-      }
-      guard case .done(let success) = before.end else {
-        // One that a person starts waits for that again.
-        if !job.isManual { reasons[index] = Reason(before.end) }
+      let before = known[job.name]
+      guard let before, case .done(let success) = before.end else {
+        if job.isManual {
+          // It waits again for a person who starts it.
+          ends[index] = .skipped(because: .manual)
+        } else if before?.end != .skipped {
+          reasons[index] = before.map { Reason($0.end) } ?? .new
+        } else if Self.isRuledOut(job, ends, successes) {
+          ends[index] = .skipped(because: .condition)
+        } else if job.finally == nil {
+          reasons[index] = .skipped
+        }
         continue
       }
       if before.fingerprint != fingerprints[index] {
@@ -80,6 +90,8 @@ package struct ResumePlan: Sendable {
         reasons[index] = .inputsChanged
       } else {
         successes[JobID(index)] = success
+        // A service may serve again.
+        if job.service == nil { ends[index] = .succeeded(upToDate: true) }
       }
     }
     let names = Set(graph.jobs.map(\.name))
@@ -91,20 +103,30 @@ package struct ResumePlan: Sendable {
       kept = Self.kept(graph, order, known, restored: Set(ordinary))
     }
     let finals = graph.jobs.indices.filter { graph.jobs[$0].finally != nil }
-    // A skipped `finally` job alone is not work to do.
+    // A service that was not needed is no work by itself, nor is a job of `finally` that was skipped.
     let hasWork = kept.contains { id in
-      reasons[id.index].map { graph[id].finally == nil || $0 != .skipped } ?? false
+      reasons[id.index].map { graph[id].service == nil || $0 != .skipped } ?? false
     }
-    for index in finals {
-      guard hasWork else {
-        if reasons[index] == .skipped { reasons[index] = nil }
-        continue
+    if hasWork {
+      for index in finals {
+        successes[JobID(index)] = nil
+        if reasons[index] == nil { reasons[index] = known[graph.jobs[index].name]?.end == .skipped ? .skipped : .final }
       }
-      successes[JobID(index)] = nil
-      if reasons[index] == nil { reasons[index] = .final }
+      if onlyFailed { kept = graph.needed(by: kept + graph.finalJobs(after: kept)).sorted() }
     }
-    if onlyFailed, hasWork { kept = graph.needed(by: kept + graph.finalJobs(after: kept)).sorted() }
     let isKept = Set(kept)
+    let services = order.reversed().filter { graph.jobs[$0].service != nil }.map(JobID.init)
+    if !services.isEmpty {
+      var users: [JobID: [JobID]] = [:]
+      for id in kept { for need in graph[id].needs { users[need.job, default: []].append(id) } }
+      let ordinary = kept.filter { graph[$0].service == nil && graph[$0].finally == nil }
+      // A service comes before the ones that it needs.
+      for id in services {
+        let isUsed = (users[id] ?? ordinary).contains { reasons[$0.index] != nil }
+        if isUsed, successes.removeValue(forKey: id) != nil { reasons[id.index] = .used }
+        if !isUsed, reasons[id.index] == .skipped { reasons[id.index] = nil }
+      }
+    }
     leavesWork = graph.jobs.indices.contains { index in
       !isKept.contains(JobID(index)) && reasons[index] != nil && reasons[index] != .skipped
     }
@@ -129,8 +151,22 @@ package struct ResumePlan: Sendable {
     case nil: false
     case .changed, .inputsChanged, .outputMissing, .valuesMissing, .needed, .final, .new: true
     // The need was met before; an allowed failure meets it again, whatever the next attempt does.
-    case .failed, .executing, .cancelled, .skipped, .waiting: need.when != .ok
+    case .failed, .executing, .cancelled, .skipped, .waiting, .used: need.when != .ok
     }
+  }
+
+  /// Whether a skipped job will be skipped again, whatever the jobs do whose end is not known.
+  private static func isRuledOut(_ job: Job, _ ends: [JobState?], _ successes: [JobID: EarlierSuccess]) -> Bool {
+    let needs = job.needs.map { (when: $0.when, end: ends[$0.job.index]) }
+    if needs.contains(where: { need in need.end.map(need.when.isRuledOut) ?? false }) { return true }
+    // No end that is known is a failure.
+    let failures = needs.filter { $0.when == .anyFailed }
+    if !failures.isEmpty, failures.allSatisfy({ $0.end != nil }) { return true }
+    guard let condition = job.condition else { return false }
+    let known = job.outputs.filter { ends[$0.job.index] != nil }
+    let values = known.map { ($0.text, successes[$0.job]?.outputs?[$0.name] ?? "") }
+    let unknown = job.outputs.filter { !known.contains($0) }.map(\.text)
+    return !condition.mayHold(without: unknown) { $0.replacing(values) }
   }
 
   /// The `restored` jobs, the failed jobs, the jobs skipped because of a failure, and the needs of all of them.

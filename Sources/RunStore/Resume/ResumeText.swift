@@ -32,6 +32,7 @@ package enum ResumeText {
     (.outputMissing, "what it creates is gone"),
     (.valuesMissing, "the values that other jobs read are not recorded"),
     (.needed, "needs a job that has changed"),
+    (.used, "needed again"),
     (.new, "new in the file"),
   ]
 
