@@ -16,6 +16,29 @@ import Testing
     run.apply(JobEvent(seq: run.nextSeq, time: time, fact: fact))
   }
 
+  private mutating func moveAll(to state: JobState) {
+    for id in run.ids { apply(.jobState(id, state, attempt: 1, pid: nil)) }
+  }
+
+  private var repetitions: [String?] { run.jobs.map { $0.repetition(as: StateClass($0)) } }
+
+  @Test mutating func aManualJobIsStartedAndAServiceRestarted() {
+    let work = JobWork.shell(ShellWork(.script("true"), service: Service()))
+    apply(.jobAdded(JobID(2), Job(name: "service", work: work)))
+    apply(.jobAdded(JobID(3), Job(name: "manual", work: .simulate(SimulatedWork()), isManual: true)))
+    #expect(repetitions == [nil, nil, nil, nil])
+    moveAll(to: .skipped(because: .manual))
+    #expect(repetitions == [nil, nil, nil, "start"])
+    moveAll(to: .executing)
+    #expect(repetitions == [nil, nil, "restart", nil])
+    apply(.cancelRequested(JobID(2), by: .person, kill: false))
+    #expect(repetitions[2] == nil)
+    moveAll(to: .succeeded(upToDate: false))
+    #expect(repetitions == [nil, nil, nil, "start"])
+    moveAll(to: .cancelled(by: .person))
+    #expect(repetitions == ["retry", "retry", "retry", "retry"])
+  }
+
   /// A run of a million jobs has two folds of them, and events in several queues.
   @Test func aRecordAndAnEventAreSmall() {
     #expect(MemoryLayout<JobRecord>.stride <= 128)

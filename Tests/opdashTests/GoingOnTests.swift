@@ -176,6 +176,29 @@ import Testing
     server.finish()
   }
 
+  @Test func retryHasTheEffectsOfTheKeyAndSaysWhichOne() async throws {
+    let feed = FakeFeed()
+    feed.post(.runStarted(RunStart(id: "1", name: "test", slots: 1, at: Date(), jobs: 3)))
+    let manual = Job(name: "seed", work: .shell(ShellWork(.script("true"))), isManual: true)
+    let service = Job(name: "db", work: .shell(ShellWork(.script("true"), service: Service())))
+    let job = Job(name: "lint", work: manual.work)
+    for (id, job) in [manual, service, job].enumerated() { feed.post(.jobAdded(JobID(id), job)) }
+    feed.post(.jobState(JobID(0), .skipped(because: .manual), attempt: 0, pid: nil))
+    feed.post(.jobState(JobID(1), .serving, attempt: 1, pid: nil))
+    feed.post(.jobState(JobID(2), .failed(JobFailure(.exit(1), "exit 1"), allowed: false), attempt: 1, pid: nil))
+    let server = try serve(feed)
+    for (line, jobs, words) in [
+      ("retry 1 seed", [0], "starting seed"), ("retry 1 db", [1], "restarting db"),
+      ("retry 1 lint", [2], "retrying lint"), ("retry 1 *", [0, 1, 2], "retrying seed, db, lint"),
+      ("retry 1", [2], "retrying lint and what depended on them"),
+    ] {
+      world.perform(line)
+      #expect(feed.commands.last == .retry(jobs.map { JobID($0) }, withDependents: line == "retry 1"))
+      #expect(world.output.text.hasSuffix("\(words)\n"))
+    }
+    server.finish()
+  }
+
   @Test func waitingEndsWithTheStatusOfTheRun() async throws {
     let feed = FakeFeed()
     feed.begin(1, run: "1")

@@ -116,11 +116,7 @@ extension Model {
 
   /// How a job can be started again, as a word for its key; nil if it can't.
   func repetition(of id: JobID) -> String? {
-    let (state, record) = (index.classes[id.index], run.jobs[id.index])
-    guard isAble(id, .retry) else { return nil }
-    if record.job.isManual, state == .skipped || state == .succeeded { return "start" }
-    if record.job.service != nil, record.state.isActive { return record.cancelling == nil ? "restart" : nil }
-    return state.isRetryable ? "retry" : nil
+    run.jobs[id.index].repetition(as: index.classes[id.index])
   }
 
   /// Whether a target can be started again.
@@ -206,9 +202,6 @@ extension Model {
 
 extension StateClass {
   package var isPausable: Bool { [.executing, .serving, .backingOff, .ready, .waiting].contains(self) }
-
-  /// A skipped job is retried with its cause.
-  package var isRetryable: Bool { [.failed, .timedOut, .allowedFailure, .cancelled, .upToDate].contains(self) }
 
   var hasPriority: Bool { [.waiting, .ready, .backingOff].contains(self) }
 }

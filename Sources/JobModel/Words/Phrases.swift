@@ -108,7 +108,20 @@ extension StateClass {
   }
 }
 
+extension StateClass {
+  /// A skipped job is retried with its cause.
+  package var isRetryable: Bool { [.failed, .timedOut, .allowedFailure, .cancelled, .upToDate].contains(self) }
+}
+
 extension JobRecord {
+  /// How a job in this class of states can be started again: `start`, `restart` or `retry`; nil if it can't be.
+  package func repetition(as state: StateClass) -> String? {
+    guard job.work.refusal(of: .retry) == nil else { return nil }
+    if job.isManual, state == .skipped || state == .succeeded { return "start" }
+    if job.service != nil, self.state.isActive { return cancelling == nil ? "restart" : nil }
+    return state.isRetryable ? "retry" : nil
+  }
+
   /// `, after 2 tries`; empty for a job that was tried once or not at all.
   ///
   /// An attempt that is not made because of a failure begins a new count.

@@ -62,7 +62,6 @@ struct RunControl {
   static func instruction(_ action: RunAction, _ jobs: [JobID]?, of run: Run) throws(UsageError) -> Instruction {
     func affected(_ test: (JobRecord) -> Bool) -> [JobID] { (jobs ?? Array(run.ids)).filter { test(run[$0]) } }
     func named(_ jobs: [JobID]) -> String { jobs.map { run[$0].job.name }.joined(most: 8) }
-    func isAble(_ record: JobRecord, _ ability: JobAbility) -> Bool { record.job.work.refusal(of: ability) == nil }
     switch action {
     case .cancel:
       guard jobs != nil else { return (.stop(.terminate, by: .person), "stopping the run") }
@@ -70,19 +69,19 @@ struct RunControl {
       guard !open.isEmpty else { throw UsageError("nothing to cancel: the jobs have ended") }
       return (.cancel(open, by: .person), "cancelling \(named(open))")
     case .pause:
-      let pausable = affected { StateClass($0).isPausable && isAble($0, .pause) }
+      let pausable = affected { StateClass($0).isPausable && $0.job.work.refusal(of: .pause) == nil }
       guard pausable.isEmpty else { return (.pause(pausable), "pausing \(named(pausable))") }
       let paused = affected { StateClass($0) == .paused }
       guard !paused.isEmpty else { throw UsageError("nothing to pause or to resume") }
       return (.resume(paused), "resuming \(named(paused))")
     case .retry:
-      let failed = affected { record in
-        let state = StateClass(record)
-        return (jobs == nil ? state.isBad : state.isRetryable) && isAble(record, .retry)
-      }
-      guard !failed.isEmpty else { throw UsageError("nothing to retry") }
+      func repetition(_ record: JobRecord) -> String? { record.repetition(as: StateClass(record)) }
+      let again = affected { repetition($0) != nil && (jobs != nil || StateClass($0).isBad) }
+      guard !again.isEmpty else { throw UsageError("nothing to retry") }
+      let words = Set(again.map { repetition(run[$0]) })
+      let doing = words == ["start"] ? "starting" : words == ["restart"] ? "restarting" : "retrying"
       let others = jobs == nil ? " and what depended on them" : ""
-      return (.retry(failed, withDependents: jobs == nil), "retrying \(named(failed))\(others)")
+      return (.retry(again, withDependents: jobs == nil), "\(doing) \(named(again))\(others)")
     case .approve:
       let asking = affected { $0.state == .ready(for: .person) }
       guard !asking.isEmpty else { throw UsageError("no job waits for approval") }

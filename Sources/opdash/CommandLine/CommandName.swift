@@ -290,7 +290,7 @@ enum CommandName: String, CaseIterable {
         .runAndJobs, "retry jobs of a run of another terminal",
         """
         Starts jobs again that have failed or were cancelled, and what was skipped because of them; without JOB all
-        that failed. \(Self.live)
+        that failed. A JOB may be a manual one, or a service, which is restarted. \(Self.live)
         """,
         [("opdash retry last", "all failed jobs"), ("opdash retry last lint", "one of them")])
     case .approve:
