@@ -203,7 +203,8 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
       job,
       // An attempt that has failed, or an earlier run's job, may have created only a part of its products.
       mustExecute: (admission.attempt > 1 && admission.earlier == nil) || cluster?.continues(admission.job) == true,
-      isForced: options.executesAll && admission.attempt == 1, wanted: wanted, hashes: fileHashes
+      isForced: options.executesAll && admission.attempt == 1, wanted: wanted,
+      read: scheduler.nodes[admission.job.index].read, hashes: fileHashes
     ) { [earlier = options.earlier] in admission.earlier ?? earlier(admission.job) }
     let work: Result<Job, JobFailure>
     do throws(JobFailure) { work = .success(try scheduler.run.resolved(job)) } catch { work = .failure(error) }

@@ -32,7 +32,7 @@ struct RunLaunch {
     var forecast = UpToDateCheck.Forecast()
     if !plan.queue.executesAll {
       forecast = UpToDateCheck.forecast(
-        in: graph, restored: Set(restored.keys), earlier: { earlier?.newest(of: graph[$0]) },
+        in: graph, restored: Set(restored.keys), earlier: { id in earlier?.newest(of: graph[id]) { graph[$0].name } },
         values: { earlier?.values(of: graph[$0]) })
     }
     func masked(_ text: String) -> String { mask?.masked(text) ?? text }

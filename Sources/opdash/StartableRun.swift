@@ -33,7 +33,7 @@ extension StartableRun {
     let added = options.added
     added?.begin(graph, earlier)
     let job: @Sendable (JobID) -> Job? = { graph.jobs.indices.contains($0.index) ? graph[$0] : added?.job($0) }
-    queueOptions.earlier = { id in job(id).flatMap { earlier?.newest(of: $0) } }
+    queueOptions.earlier = { id in job(id).flatMap { earlier?.newest(of: $0) { job($0)?.name } } }
     queueOptions.earlierValues = { id in job(id).flatMap { earlier?.values(of: $0) } }
     queueOptions.addedTexts = added
     queueOptions.cluster = options.queue.cluster ?? RunCluster()

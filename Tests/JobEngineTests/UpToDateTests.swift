@@ -144,6 +144,29 @@ struct UpToDateTests {
     }
   }
 
+  @Test func aJobThatReadsAnotherValueIsNotUpToDate() throws {
+    for (name, text) in [("in", "1"), ("value", "v=1")] { try shop.write(name, text) }
+    let writer = shop.job("writer", "cat value >> $OPDASH_OUTPUT")
+    var reader = shop.job("reader", "echo ${jobs.writer.v}", inputs: ["in"], needs: [0])
+    reader.outputs = [OutputReference("${jobs.writer.v}", job: JobID(0), name: "v")]
+    let hash = try shop.run(writer, reader).jobs[1].inputsHash
+    let reason = "the value of ${jobs.writer.v} has changed"
+    for (read, isSame) in [(["${jobs.writer.v}": "1"], true), (["${jobs.writer.v}": "0"], false), ([:], false)] {
+      let earlier = EarlierAttempt.succeeded(inputs: hash, read: read)
+      shop.earlier.withLock { $0["reader"] = earlier }
+      let record = try shop.run(writer, reader).jobs[1]
+      #expect(record.state == (isSame ? upToDate : executed))
+      #expect(notes(record) == [isSame ? "up to date: the inputs have not changed" : "not up to date: \(reason)"])
+      // What an executed job will write is not known before the run.
+      let graph = JobGraph(name: "test", jobs: [writer, reader])
+      let open = UpToDateCheck.forecast(in: graph, earlier: { $0 == JobID(1) ? earlier : nil })
+      #expect(open.upToDate == [JobID(1): "the inputs have not changed, unless writer changes that"])
+      let known = UpToDateCheck.forecast(
+        in: graph, restored: [JobID(0)], earlier: { $0 == JobID(1) ? earlier : nil }, values: { _ in ["v": "1"] })
+      #expect(known.executed == (isSame ? [:] : [JobID(1): reason]))
+    }
+  }
+
   @Test func aJobWhoseValuesOthersReadIsExecutedAlthoughItsPathsExist() throws {
     try shop.write("out")
     let maker = shop.job("maker", "echo word=new >> $OPDASH_OUTPUT", creates: ["out"])

@@ -69,6 +69,22 @@ struct WatchedInputsTests {
     #expect(queue.run[JobID(1)].cause == JobRecord.Cause(attempt: 4, text: "make is executed again"))
   }
 
+  @Test func aJobThatReadsAnotherValueIsExecutedAgain() throws {
+    for name in ["in", "value"] { try write(name, "1") }
+    var reader = job("reader", "echo ${jobs.writer.v} >> seen", inputs: ["in"], needs: [JobNeed(JobID(0))])
+    reader.outputs = [OutputReference("${jobs.writer.v}", job: JobID(0), name: "v")]
+    let queue = try start([job("writer", "echo v=$(cat value) >> $OPDASH_OUTPUT", inputs: ["value"]), reader])
+    defer { end(queue) }
+    #expect(eventually { queue.run.hasEnded })
+    for (number, value) in [(2, "2"), (3, "2\n")] {
+      try write("value", value)
+      #expect(eventually { queue.run[JobID(1)].attempt?.number == number && queue.run.hasEnded })
+    }
+    // The last change leaves the value as it was.
+    #expect(queue.run[JobID(1)].state == .succeeded(upToDate: true))
+    #expect(text("seen") == "1\n2\n")
+  }
+
   @Test func aRunningJobAndAServiceAreStartedAgainAndLeaveNoProcess() throws {
     try write("conf", "1")
     let queue = try start([

@@ -15,6 +15,16 @@ import Testing
     #expect(Array("x${a}\(mark)".replacing([("${a}", "1")]).unicodeScalars) == Array("x1\(mark)".unicodeScalars))
   }
 
+  @Test func aValueThatOnlyTheConditionNamesIsNoneOfTheWork() {
+    let environment = ["TAG": "v${jobs.a.tag}"]
+    var job = Job(
+      name: "b", work: .shell(ShellWork(.script("cp ${jobs.a.file} x"), environment: environment)),
+      condition: JobCondition("${jobs.a.go}", [[.init("${jobs.a.go}")]]))
+    #expect(job.outputsInWork.isEmpty)
+    job.outputs = ["file", "go", "tag"].map { OutputReference("${jobs.a.\($0)}", job: JobID(0), name: $0) }
+    #expect(job.outputsInWork.map(\.name) == ["file", "tag"])
+  }
+
   @Test func ofKeysThatOverlapTheFirstInTheTextCounts() {
     #expect("abcd".replacing([("bc", "-"), ("ab", "+")]) == "+cd")
     #expect("abcd".replacing([]) == "abcd")

@@ -37,12 +37,14 @@ struct EarlierAttemptsTests {
     #expect(recorder.finish(within: .patience))
   }
 
+  /// The newest attempt of a job, where job 7 is called `tag`.
   private func newest(_ job: Job, file: String = "/f") throws -> EarlierAttempt? {
-    let newest = try EarlierAttempts(RunStore(folder: state), ofFile: file).newest(of: job)
-    guard case .succeeded(let inputs, let begun) = newest else { return newest }
+    let attempts = try EarlierAttempts(RunStore(folder: state), ofFile: file)
+    let newest = attempts.newest(of: job) { $0 == JobID(7) ? "tag" : nil }
+    guard case .succeeded(let inputs, let read, let begun) = newest else { return newest }
     // Just now.
     #expect(begun.map { abs($0.timeIntervalSinceNow) < Patience.seconds } == true)
-    return .succeeded(inputs: inputs)
+    return .succeeded(inputs: inputs, read: read)
   }
 
   private func end(_ feed: FakeFeed, _ state: JobState, attempt: Int = 1) {
@@ -80,6 +82,30 @@ struct EarlierAttemptsTests {
     #expect(try values(job()) == nil)
     try record("d", job()) { end($0, .succeeded(upToDate: false)) }
     #expect(try values(job()) == [:])
+  }
+
+  @Test func theValuesThatAnAttemptHasReadAreThoseOfItsRun() throws {
+    var job = job()
+    job.inputs = ["/in"]
+    job.outputs = [OutputReference("${jobs.tag.v}", job: JobID(7), name: "v")]
+    try record("a", job) { feed in
+      // Another number than it has now.
+      feed.post(.jobAdded(JobID(1), Job(name: "tag", work: job.work)))
+      feed.post(.jobState(JobID(1), .executing, attempt: 1, pid: nil))
+      feed.post(.jobOutputs(JobID(1), ["v": "1", "w": "2"]))
+      feed.post(.jobState(JobID(1), .succeeded(upToDate: false), attempt: 1, pid: nil))
+      end(feed, .succeeded(upToDate: false))
+    }
+    #expect(try newest(job) == .succeeded(inputs: nil, read: ["${jobs.tag.v}": "1"]))
+    try record("b", job) { feed in
+      feed.post(.jobAdded(JobID(1), Job(name: "tag", work: job.work)))
+      end(feed, .succeeded(upToDate: false))
+      // The value is from a retry, after the job had read another one.
+      feed.post(.jobState(JobID(1), .executing, attempt: 2, pid: nil), at: .seconds(1))
+      feed.post(.jobOutputs(JobID(1), ["v": "2"]))
+      feed.post(.jobState(JobID(1), .succeeded(upToDate: false), attempt: 2, pid: nil))
+    }
+    #expect(try newest(job) == .succeeded(inputs: nil))
   }
 
   @Test func theNewestAttemptCounts() throws {

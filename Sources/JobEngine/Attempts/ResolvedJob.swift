@@ -1,6 +1,13 @@
 import JobModel
 
 extension Run {
+  /// The values of other jobs that the job's work reads, by the references to them, without those that are not there.
+  func values(readBy job: Job) -> [String: String] {
+    var values: [String: String] = [:]
+    for reference in job.outputsInWork { values[reference.text] = jobs[reference.job.index].outputs[reference.name] }
+    return values
+  }
+
   /// Inserts the values of other jobs into the job's texts; throws the failure of its attempt.
   func resolved(_ job: Job) throws(JobFailure) -> Job {
     if job.outputs.isEmpty { return job }

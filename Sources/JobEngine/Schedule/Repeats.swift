@@ -59,7 +59,7 @@ extension Scheduler {
     }
     for id in again.sorted() {
       if case .succeeded = state(id) {
-        nodes[id.index].earlier = .succeeded(inputs: run.jobs[id.index].inputsHash)
+        nodes[id.index].earlier = .succeeded(inputs: run.jobs[id.index].inputsHash, read: nodes[id.index].read)
       } else {
         nodes[id.index].earlier = .unfinished
       }

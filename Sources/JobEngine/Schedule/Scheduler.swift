@@ -615,6 +615,7 @@ package struct Scheduler {
       var spokeAt: Duration?
       var readyAt: Duration?
       var earlier: EarlierAttempt?
+      var read: [String: String] = [:]
       var echo: InputEcho?
       var timeLeft: Duration?
     }
@@ -652,6 +653,11 @@ package struct Scheduler {
     var earlier: EarlierAttempt? {
       get { rare?.value.earlier }
       set { if newValue != earlier { change { $0.earlier = newValue } } }
+    }
+    /// The values of other jobs with which its newest attempt was admitted, by the references to them.
+    var read: [String: String] {
+      get { rare?.value.read ?? [:] }
+      set { if newValue != read { change { $0.read = newValue } } }
     }
     /// The changes of its inputs that it may have made itself.
     var echo: InputEcho? {

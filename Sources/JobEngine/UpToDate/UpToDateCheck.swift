@@ -35,6 +35,8 @@ package struct UpToDateCheck: Sendable {
   let isForced: Bool
   /// The values that other jobs read; nil if no job reads any.
   let wanted: WantedValues?
+  /// The values of other jobs that the job reads, by the references to them, as far as they are known.
+  let read: [String: String]
   let hashes: FileHashes
   let earlier: @Sendable () -> EarlierAttempt?
 
@@ -48,7 +50,7 @@ package struct UpToDateCheck: Sendable {
   /// Creates a check; nil for a job that neither creates nor reads paths, and for a service, which always starts.
   init?(
     _ job: Job, mustExecute: Bool = false, isForced: Bool = false, wanted: WantedValues? = nil,
-    hashes: FileHashes,
+    read: [String: String] = [:], hashes: FileHashes,
     earlier: @escaping @Sendable () -> EarlierAttempt?
   ) {
     guard case .shell(let work) = job.work, work.service == nil, !(job.creates.isEmpty && job.inputs.isEmpty) else {
@@ -60,6 +62,7 @@ package struct UpToDateCheck: Sendable {
     self.mustExecute = mustExecute
     self.isForced = isForced && !mustExecute
     self.wanted = wanted
+    self.read = read
     self.hashes = hashes
     self.earlier = earlier
   }
@@ -93,8 +96,11 @@ package struct UpToDateCheck: Sendable {
     switch earlier() {
     case .unfinished: return (false, Self.unfinished)
     case .changed where hash != nil: return (false, "the job has changed since its last success")
-    case .succeeded(let last?, let time) where hash != nil:
-      guard last != hash else { return (true, "the inputs have not changed") }
+    case .succeeded(let last?, let before, let time) where hash != nil:
+      guard last != hash else {
+        let changed = read.keys.sorted().first { read[$0] != before[$0] }
+        return changed.map { (false, "the value of \($0) has changed") } ?? (true, "the inputs have not changed")
+      }
       // A file that was removed, or has its old time, can't be told.
       let changed = time.flatMap { time in files?.changed(since: time) }
       return (false, changed.map { "\(short($0)) has changed" } ?? "the inputs have changed")
@@ -177,7 +183,11 @@ extension UpToDateCheck {
         job.needs.first { isExecuted($0.job) }?.job ?? job.needs.lazy.compactMap { before[$0.job.index] }.first
       if restored.contains(id) { continue }
       let wanted = read[id].map { WantedValues(names: $0) { values(id) } }
-      let check = UpToDateCheck(job, wanted: wanted, hashes: hashes, earlier: { earlier(id) })
+      // What an executed job will write is not known.
+      let known = job.inputs.isEmpty ? [] : job.outputsInWork.filter { !isExecuted($0.job) }
+      let found = known.compactMap { output in values(output.job)?[output.name].map { (output.text, $0) } }
+      let check = UpToDateCheck(
+        job, wanted: wanted, read: Dictionary(found) { first, _ in first }, hashes: hashes, earlier: { earlier(id) })
       let made = check?.inputs.first(where: changed.reaches)
       let verdict = made == nil ? try? check?.verdict(isCancelled: { false }) : nil
       guard let verdict, verdict.isUpToDate else {

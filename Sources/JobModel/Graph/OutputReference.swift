@@ -12,6 +12,20 @@ package struct OutputReference: Sendable, Hashable {
   }
 }
 
+extension Job {
+  /// The values of other jobs in its work, without those that only its condition or its question names.
+  package var outputsInWork: [OutputReference] {
+    guard !outputs.isEmpty else { return [] }
+    var texts: [String] = []
+    func note(_ text: String) -> String {
+      texts.append(text)
+      return text
+    }
+    _ = work.mapTexts(note, path: note)
+    return outputs.filter { output in texts.contains { $0.replacing([(output.text, "")]) != $0 } }
+  }
+}
+
 extension String {
   /// The text with the value of each key in its place; inserted values are not searched for keys.
   package func replacing(_ values: [(key: String, value: String)]) -> String {

@@ -10,8 +10,17 @@ package struct EarlierAttempts: Sendable {
   private let places: [String: Int]
   /// The newest position of a run where a job of this name executed, or was in the cluster, at the last commit.
   private let executing: [String: Int]
-  /// The values of the runs that were asked for.
-  private let outputs = Lock<[String: [JobID: [String: String]]]>([:])
+  /// What is known of the runs that were asked for.
+  private let records = Lock<[String: Record]>([:])
+
+  /// The values of a run.
+  private struct Record {
+    /// By job, where it wrote some.
+    var outputs: [JobID: [String: String]] = [:]
+    var writers: [String: JobID] = [:]
+    /// When the newest attempt of each job began.
+    var begun: [JobID: Duration] = [:]
+  }
 
   /// The number of runs that are searched for interrupted attempts.
   private static let runs = 50
@@ -51,8 +60,13 @@ package struct EarlierAttempts: Sendable {
 
   /// The newest attempt of a job; nil if none is known.
   ///
-  /// Reads the store, which may block; any thread may call it. A store that can't be read knows nothing.
-  package func newest(of job: Job) -> EarlierAttempt? { newestEnd(of: job).attempt }
+  /// `name` gives the names of the jobs whose values it reads. Reads the store, which may block; any thread may call
+  /// it. A store that can't be read knows nothing.
+  package func newest(of job: Job, name: (JobID) -> String? = { _ in nil }) -> EarlierAttempt? {
+    let (attempt, end) = newestEnd(of: job)
+    guard let end, case .succeeded(let inputs, _, let begun) = attempt else { return attempt }
+    return .succeeded(inputs: inputs, read: read(by: job, end, name), begun: begun)
+  }
 
   /// The values that the newest attempt of a job wrote for others; nil unless it is a success of the same work.
   ///
@@ -60,10 +74,35 @@ package struct EarlierAttempts: Sendable {
   package func values(of job: Job) -> [String: String]? {
     let (attempt, end) = newestEnd(of: job)
     guard case .succeeded = attempt, let end else { return nil }
-    if let known = outputs.withLock({ $0[end.run] }) { return known[end.job] ?? [:] }
-    guard let run = try? store.run(named: end.run), let read = try? PastRun(run, in: store).outputs else { return nil }
-    outputs.withLock { $0[end.run] = read }
-    return read[end.job] ?? [:]
+    return record(of: end.run).map { $0.outputs[end.job] ?? [:] }
+  }
+
+  /// The values of other jobs that an attempt has read, by the references to them; without those that are not known.
+  private func read(by job: Job, _ end: EndedJob, _ name: (JobID) -> String?) -> [String: String] {
+    guard !job.inputs.isEmpty, !job.outputs.isEmpty, let record = record(of: end.run) else { return [:] }
+    var values: [String: String] = [:]
+    for reference in job.outputs {
+      guard let writer = name(reference.job).flatMap({ record.writers[$0] }) else { continue }
+      // The writer may have been retried since.
+      if let begun = record.begun[writer], record.begun[end.job].map({ begun > $0 }) ?? true { continue }
+      values[reference.text] = record.outputs[writer]?[reference.name]
+    }
+    return values
+  }
+
+  private func record(of run: String) -> Record? {
+    if let known = records.withLock({ $0[run] }) { return known }
+    guard let entry = try? store.run(named: run), let past = try? PastRun(entry, in: store) else { return nil }
+    var record = Record()
+    for id in past.run.ids {
+      let job = past.run[id]
+      record.begun[id] = job.attempt?.startedAt
+      guard !job.outputs.isEmpty else { continue }
+      record.outputs[id] = job.outputs
+      record.writers[job.job.name] = id
+    }
+    records.withLock { $0[run] = record }
+    return record
   }
 
   private func newestEnd(of job: Job) -> (attempt: EarlierAttempt?, end: EndedJob?) {

@@ -45,11 +45,6 @@ package struct PastRun: Sendable {
     run.apply(JobEvent(seq: run.nextSeq, time: run.time, fact: fact))
   }
 
-  /// The values that the jobs wrote for others, each job's newest.
-  var outputs: [JobID: [String: String]] {
-    Dictionary(uniqueKeysWithValues: run.ids.map { ($0, run[$0].outputs) })
-  }
-
   /// The names of the jobs that had begun, here or in the cluster, and have no end.
   var interrupted: [String] {
     run.jobs.filter { $0.state.isActive || !$0.state.isTerminal && $0.place != nil }.map(\.job.name)
