@@ -168,6 +168,15 @@ struct AddProgramTests {
     #expect(try Set(ends()) == ["plan succeeded", "fails failed", "a succeeded"])
   }
 
+  @Test func aJobThatAddsJobsIsNotUpToDateInTheNextRun() throws {
+    let plan = #"jobs: { plan: { inputs: more.yml, run: 'echo "jobs: { made: echo made }" > $OPDASH_ADD' } }"#
+    try place.write(plan, to: "plan.yml")
+    for _ in 0..<2 {
+      #expect(try place.run("run", "plan.yml").ending() == .exited(0))
+      #expect(try ends() == ["plan succeeded", "made succeeded"])
+    }
+  }
+
   @Test func aRunThatIsResumedHasTheJobsThatWereAdded() throws {
     try place.write(
       """

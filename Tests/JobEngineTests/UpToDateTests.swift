@@ -167,6 +167,15 @@ struct UpToDateTests {
     }
   }
 
+  @Test func aJobThatAddedJobsIsExecutedInTheNextRun() throws {
+    for name in ["in", "out"] { try shop.write(name) }
+    shop.earlier.withLock { $0["plan"] = .addedJobs }
+    for job in [shop.job("plan", "true", inputs: ["in"]), shop.job("plan", "true", creates: ["out"])] {
+      let record = try shop.run(job).jobs[0]
+      #expect(record.state == executed && notes(record) == ["not up to date: it adds jobs to the run"])
+    }
+  }
+
   @Test func aJobWhoseValuesOthersReadIsExecutedAlthoughItsPathsExist() throws {
     try shop.write("out")
     let maker = shop.job("maker", "echo word=new >> $OPDASH_OUTPUT", creates: ["out"])

@@ -15,13 +15,14 @@ struct EarlierAttemptsTests {
 
   /// Records a run of one job; `body` states what happens to it, and `isKilled` leaves it without an end.
   private func record(
-    _ id: String, _ job: Job, file: String = "/f", isKilled: Bool = false, _ body: (FakeFeed) -> Void
+    _ id: String, _ job: Job, file: String = "/f", isKilled: Bool = false, folder: String? = nil,
+    _ body: (FakeFeed) -> Void
   ) throws {
     let origin = RunOrigin(command: "run", file: file, directory: "/", slots: 1, onFailure: "keep-going")
     let feed = FakeFeed()
     let recorder = RunRecorder(folder: state, origin: origin, fingerprints: [Fingerprint.of(job)])
     recorder.start(feed)
-    feed.post(.runStarted(RunStart(id: id, name: id, slots: 1, at: Date(), jobs: 1)))
+    feed.post(.runStarted(RunStart(id: id, name: id, slots: 1, at: Date(), jobs: 1, folder: folder)))
     feed.post(.jobAdded(JobID(0), job))
     body(feed)
     guard !isKilled else {
@@ -105,6 +106,19 @@ struct EarlierAttemptsTests {
       feed.post(.jobOutputs(JobID(1), ["v": "2"]))
       feed.post(.jobState(JobID(1), .succeeded(upToDate: false), attempt: 2, pid: nil))
     }
+    #expect(try newest(job) == .succeeded(inputs: nil))
+  }
+
+  @Test func aJobThatAddedJobsToItsRunHasAddedThem() throws {
+    var job = job()
+    job.inputs = ["/in"]
+    let path = folder.file("run").path()
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    _ = try KeptTexts(in: path).keep(KeptText(AddedText([], file: "x", directory: "/", writer: "build"), names: []))
+    try record("a", job, folder: path) { end($0, .succeeded(upToDate: false)) }
+    #expect(try newest(job) == .addedJobs)
+    job.name = "other"
+    try record("b", job, folder: path) { end($0, .succeeded(upToDate: false)) }
     #expect(try newest(job) == .succeeded(inputs: nil))
   }
 

@@ -21,7 +21,7 @@ final class Additions: @unchecked Sendable {
 
   init(_ reader: any AddedTextReader, folder: RunFolder?) {
     self.reader = reader
-    kept = folder.map(KeptTexts.init)
+    kept = folder.map { KeptTexts(in: $0.path) }
   }
 
   /// Keeps the texts of the run that this one resumes; its graph has their jobs.

@@ -96,6 +96,7 @@ package struct UpToDateCheck: Sendable {
     switch earlier() {
     case .unfinished: return (false, Self.unfinished)
     case .changed where hash != nil: return (false, "the job has changed since its last success")
+    case .addedJobs: return (false, "it adds jobs to the run")
     case .succeeded(let last?, let before, let time) where hash != nil:
       guard last != hash else {
         let changed = read.keys.sorted().first { read[$0] != before[$0] }

@@ -13,13 +13,14 @@ package struct EarlierAttempts: Sendable {
   /// What is known of the runs that were asked for.
   private let records = Lock<[String: Record]>([:])
 
-  /// The values of a run.
+  /// The values of a run, and who has added jobs to it.
   private struct Record {
     /// By job, where it wrote some.
     var outputs: [JobID: [String: String]] = [:]
     var writers: [String: JobID] = [:]
     /// When the newest attempt of each job began.
     var begun: [JobID: Duration] = [:]
+    var adders: Set<String> = []
   }
 
   /// The number of runs that are searched for interrupted attempts.
@@ -64,8 +65,14 @@ package struct EarlierAttempts: Sendable {
   /// it. A store that can't be read knows nothing.
   package func newest(of job: Job, name: (JobID) -> String? = { _ in nil }) -> EarlierAttempt? {
     let (attempt, end) = newestEnd(of: job)
-    guard let end, case .succeeded(let inputs, _, let begun) = attempt else { return attempt }
-    return .succeeded(inputs: inputs, read: read(by: job, end, name), begun: begun)
+    guard let end else { return attempt }
+    switch attempt {
+    case .succeeded(let inputs, _, let begun):
+      if adds(job, to: end.run) { return .addedJobs }
+      return .succeeded(inputs: inputs, read: read(by: job, end, name), begun: begun)
+    case .changed: return adds(job, to: end.run) ? .addedJobs : .changed
+    case .addedJobs, .unfinished, nil: return attempt
+    }
   }
 
   /// The values that the newest attempt of a job wrote for others; nil unless it is a success of the same work.
@@ -90,6 +97,13 @@ package struct EarlierAttempts: Sendable {
     return values
   }
 
+  private func adds(_ job: Job, to run: String) -> Bool {
+    guard !(job.creates.isEmpty && job.inputs.isEmpty), let folder = try? store.run(named: run).folder,
+      access(folder + "/added", F_OK) == 0
+    else { return false }
+    return record(of: run)?.adders.contains(job.name) == true
+  }
+
   private func record(of run: String) -> Record? {
     if let known = records.withLock({ $0[run] }) { return known }
     guard let entry = try? store.run(named: run), let past = try? PastRun(entry, in: store) else { return nil }
@@ -101,6 +115,7 @@ package struct EarlierAttempts: Sendable {
       record.outputs[id] = job.outputs
       record.writers[job.job.name] = id
     }
+    record.adders = Set(entry.folder.map(KeptTexts.read)?.compactMap(\.text.writer) ?? [])
     records.withLock { $0[run] = record }
     return record
   }

@@ -1,6 +1,5 @@
 import Basics
 import Foundation
-import JobModel
 
 /// A text whose jobs were added to a run, and the names of these.
 package struct KeptText: Sendable, Equatable {
@@ -18,12 +17,12 @@ package struct KeptTexts: Sendable {
   /// The largest file that is read.
   private static let limit = 256 << 20
 
-  init(in folder: RunFolder) { path = Self.path(in: folder.path) }
+  package init(in folder: String) { path = Self.path(in: folder) }
 
   private static func path(in folder: String) -> String { "\(folder)/added" }
 
   /// Appends a text; returns what takes it back, or throws why it can't be kept.
-  func keep(_ kept: KeptText) throws(FileProblem) -> @Sendable () -> Void {
+  package func keep(_ kept: KeptText) throws(FileProblem) -> @Sendable () -> Void {
     let descriptor = try ForeignFile.open(path, for: .appending, .own)
     defer { close(descriptor) }
     let size = lseek(descriptor, 0, SEEK_END)
