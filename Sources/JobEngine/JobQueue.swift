@@ -196,8 +196,10 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     let log = AttemptLog(
       path: folder.map { LogPath.file(in: $0.path, job: job.name, id: admission.job, attempt: admission.attempt) },
       limit: options.logLimit, keepsShort: options.keepsShortLogs)
+    // What answers a change of inputs is compared with an attempt of this run.
+    let own = admission.earlier.map { _ in scheduler.run.jobs[admission.job.index].outputs }
     let wanted = readValues[admission.job].map { [values = options.earlierValues] names in
-      UpToDateCheck.WantedValues(names: names) { values(admission.job) }
+      UpToDateCheck.WantedValues(names: names) { own ?? values(admission.job) }
     }
     let check = UpToDateCheck(
       job,

@@ -69,6 +69,29 @@ struct WatchedInputsTests {
     #expect(queue.run[JobID(1)].cause == JobRecord.Cause(attempt: 4, text: "make is executed again"))
   }
 
+  @Test func aJobThatIsUpToDateAgainKeepsTheValuesOfThisRun() throws {
+    for name in ["in", "other"] { try write(name, "1") }
+    var reader = job("reader", "echo ${jobs.writer.v} > seen", needs: [JobNeed(JobID(1))])
+    reader.outputs = [OutputReference("${jobs.writer.v}", job: JobID(1), name: "v")]
+    let writer = job(
+      "writer", "echo v=$(cat in) >> $OPDASH_OUTPUT", inputs: ["in"], needs: [JobNeed(JobID(0))])
+    var graph = JobGraph(name: "test", jobs: [job("first", "cat other", inputs: ["other"]), writer, reader])
+    graph.watch.debounce = .milliseconds(100)
+    var options = JobQueueOptions(slots: 2, stateFolder: folder.file("state").path())
+    options.isWatching = true
+    options.earlierValues = { _ in ["v": "recorded"] }
+    let queue = try JobQueue(graph, options: options)
+    queue.start()
+    defer { end(queue) }
+    #expect(eventually { queue.run.hasEnded })
+    try write("in", "2")
+    #expect(eventually { queue.run[JobID(2)].attempt?.number == 2 && queue.run.hasEnded })
+    try write("other", "2")
+    #expect(eventually { queue.run[JobID(2)].attempt?.number == 3 && queue.run.hasEnded })
+    #expect(queue.run[JobID(1)].state == .succeeded(upToDate: true))
+    #expect(text("seen") == "2\n")
+  }
+
   @Test func aJobThatReadsAnotherValueIsExecutedAgain() throws {
     for name in ["in", "value"] { try write(name, "1") }
     var reader = job("reader", "echo ${jobs.writer.v} >> seen", inputs: ["in"], needs: [JobNeed(JobID(0))])
