@@ -71,6 +71,7 @@ import Testing
       ),
       (.jobLaunched(JobID(1), pid: 7), "its program runs, pid 7"), (.inputsHashed(JobID(1), "00"), "inputs hashed"),
       (.jobOutputs(JobID(1), ["b": "2", "a": "1"]), "wrote a, b"),
+      (.jobOutputs(JobID(1), [:]), "wrote no values"),
       (.jobPlaced(JobID(1), ClusterPlace(id: "12")), "cluster job 12"),
       (.jobPlaced(JobID(1), ClusterPlace(id: "12", nodes: "n[1-2]")), "cluster job 12 on n[1-2]"),
       (.jobProgress(JobID(1), JobProgress(done: 1, total: 2, unit: .steps)), "progress"),

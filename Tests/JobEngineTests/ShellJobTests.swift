@@ -235,6 +235,22 @@ private func lines(_ record: JobRecord?) -> [String] {
     #expect(lines(run.jobs[1]) == ["[one", "two]"])
   }
 
+  @Test func valuesOfAnEarlierAttemptDoNotCount() throws {
+    var reader = shell("reader", "echo '${jobs.writer.v}'", needs: [0])
+    reader.outputs = [OutputReference("${jobs.writer.v}", job: JobID(0), name: "v")]
+    let folder = try TemporaryFolder()
+    let mark = folder.file("mark").path()
+    let writer = shell("writer", "[ -e '\(mark)' ] && exit; touch '\(mark)'; echo v=1 >> \"$OPDASH_OUTPUT\"; exit 1") {
+      $0.retry = RetryPolicy(max: 1, initial: .milliseconds(1))
+    }
+    let run = try ShellRun([writer, reader]).ended()
+    #expect(run.jobs[0].state == .succeeded(upToDate: false))
+    #expect(run.jobs[0].outputs == [:])
+    #expect(
+      run.jobs[1].state
+        == .failed(JobFailure(.launch, "writer has written no v to $OPDASH_OUTPUT"), allowed: false))
+  }
+
   @Test func aLogFileThatIsNoFileHoldsUpNothing() throws {
     let folder = try TemporaryFolder()
     let jobs = [shell("blocked", "echo one; echo two"), shell("other", "echo here")]

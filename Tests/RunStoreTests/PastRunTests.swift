@@ -122,6 +122,7 @@ struct PastRunTests {
         feed.post(.jobState(JobID(job), .executing, attempt: attempt, pid: child.pid), at: .seconds(1))
       }
       succeed(feed, 0, at: .seconds(1))
+      feed.post(.jobOutputs(JobID(1), ["A": "of the failed attempt"]))
       feed.post(.jobState(JobID(1), .failed(failure, allowed: false), attempt: 1, pid: nil))
     }
     let store = try RunStore(folder: state)
@@ -164,6 +165,7 @@ struct PastRunTests {
         EarlierJob("ended", later(2), fingerprint: "f2"), EarlierJob("again", .executing, fingerprint: nil),
         EarlierJob("new", later(4), fingerprint: nil), EarlierJob("waiting", .waiting, fingerprint: nil),
       ])
+    #expect(try store.past(of: run)[0].run.jobs.map(\.outputs) == [[:], [:], ["A": "1"], [:], [:], [:]])
   }
 
   @Test func aResumedRunThatWasKilledAfterItsFirstSuccessKeepsIt() throws {

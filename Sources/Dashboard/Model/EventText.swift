@@ -20,7 +20,8 @@ extension JobFact {
     case .jobRestored(_, let success): "done in run \(success.run)"
     case .jobCaused(_, _, let cause): cause
     case .inputsHashed: "inputs hashed"
-    case .jobOutputs(_, let values): "wrote \(values.keys.sorted().joined(separator: ", "))"
+    case .jobOutputs(_, let values):
+      "wrote " + (values.isEmpty ? "no values" : values.keys.sorted().joined(separator: ", "))
     case .jobPlaced(_, let place): "cluster job \(place.id)" + (place.nodes.map { " on \($0)" } ?? "")
     case .jobProgress: "progress"
     case .jobLog(_, _, let line), .programLog(let line): line.text

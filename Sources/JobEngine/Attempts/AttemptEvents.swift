@@ -145,11 +145,14 @@ extension JobQueue {
     end(attempt)
     stream.flushProgress(of: attempt.job)
     let outcome = attempt.outcome
-    if let output = attempt.outputs {
-      if let fault = output.fault { stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, fault))) }
-      if !output.values.isEmpty { stream.state(.jobOutputs(attempt.job, output.values)) }
+    if let fault = attempt.outputs?.fault {
+      stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, fault)))
     }
-    if outcome == .upToDate, let values = attempt.keptValues { stream.state(.jobOutputs(attempt.job, values)) }
+    // The values of an attempt before it don't count, even if it has written none.
+    let values = outcome == .upToDate ? attempt.keptValues : attempt.outputs?.values ?? [:]
+    if let values, !values.isEmpty || !stream.journal.run[attempt.job].outputs.isEmpty {
+      stream.state(.jobOutputs(attempt.job, values))
+    }
     scheduler.attemptEnded(ticket: attempt.ticket, outcome, outputMatches: attempt.outputMatches)
   }
 

@@ -38,7 +38,8 @@ package struct PastRun: Sendable {
     later[id] = entry
     fingerprints[id] = entry.fingerprint
     state(.jobState(id, .succeeded(upToDate: false), attempt: number, pid: nil))
-    if let outputs = entry.success.outputs { state(.jobOutputs(id, outputs)) }
+    // Recorded ones may be those of an attempt before.
+    state(.jobOutputs(id, entry.success.outputs ?? [:]))
   }
 
   private mutating func state(_ fact: JobFact) {
