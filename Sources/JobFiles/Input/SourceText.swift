@@ -57,8 +57,9 @@ final class SourceText {
         if isYAML { return (offset, "U+\(hex(scalar, 4)) is a line break that few editors show: \(advice)") }
       case 0x09, 0x0A, 0x0D, 0xA0...0xFFFD, 0x10000...0x10FFFF: break
       default:
-        let advice = isYAML ? "delete it, or write \"\\x\(hex(scalar, 2))\" in double quotes" : "delete it"
-        return (offset, "control character U+\(hex(scalar, 4)): \(advice)")
+        // No text of a job file may have a NUL, however it is written.
+        let escape = isYAML && scalar != 0 ? ", or write \"\\x\(hex(scalar, 2))\" in double quotes" : ""
+        return (offset, "control character U+\(hex(scalar, 4)): delete it\(escape)")
       }
       offset += length
     }

@@ -170,7 +170,7 @@ package struct JobNeed: Sendable, Hashable {
     case finished
     /// The needed job failed.
     case failed
-    /// The needed job failed, was cancelled or was skipped.
+    /// The needed job failed and was not allowed to, was cancelled or was skipped.
     case notOK = "not-ok"
     /// The needed job ended in any way, and it or another need of this kind failed.
     case anyFailed = "any-failed"
