@@ -189,6 +189,31 @@ import Testing
     #expect(graph.jobs[0].inputs == ["/jobs/a.c", "/jobs/inc/a.h", "/usr/b c.h"])
   }
 
+  @Test func headersThatAnEdgeMakesAreNeeded() throws {
+    let text = """
+      rule cc
+        command = cc $in
+        depfile = $out.d
+      rule gen
+        command = gen
+      build a.o: cc a.c
+      build b.o: cc b.c
+      build gen.h: gen
+      build other.h: gen
+      build also.h: phony other.h
+      default a.o
+
+      """
+    let headers = ["a.o.d": "a.o: a.c ./gen.h also.h a.o\n", "b.o.d": "b.o: b.c\n"]
+    let graph = try file(text, others: headers).graph()
+    #expect(graph.jobs.map(\.name) == ["a.o", "gen.h", "other.h"])
+    #expect(try graph.needs(of: "a.o") == ["gen.h ok", "other.h ok"])
+    #expect(
+      file(text.replacing("build gen.h: gen", with: "build gen.h: gen a.o"), others: headers).faults == [
+        "6:1: files need each other: a.o -> gen.h -> a.o: delete one of these needs"
+      ])
+  }
+
   @Test func aFileAsItsOwnPhonyInputIsNoCycle() throws {
     #expect(try file(Self.rules + "build a: phony a\nbuild b: cat a\n").graph().jobs.map(\.inputs) == [["/jobs/a"]])
   }
@@ -221,7 +246,7 @@ import Testing
     ("rule r\n  command = x\nbuild a: r\n  pool = q\n", "3:1: pool 'q' is unknown: write it with 'pool'"),
     (
       "rule r\n  command = $depfile\n  depfile = $command\nbuild a: r\n",
-      "4:1: the variables of rule 'r' need each other: command -> depfile -> command"
+      "4:1: the variables of rule 'r' need each other: depfile -> command -> depfile"
     ),
     ("include x.ninja\n", "1:1: 'x.ninja' does not exist: generate it first, or delete the line"),
     ("include build.ninja\n", "1:1: 'build.ninja' includes itself: delete one of these lines"),

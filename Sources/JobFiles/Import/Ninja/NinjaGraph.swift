@@ -3,7 +3,7 @@ import JobModel
 
 /// The edges of a ninja file and their needs.
 struct NinjaGraph {
-  let edges: [NinjaEdge]
+  private(set) var edges: [NinjaEdge]
   /// The edge that makes a file.
   private(set) var makers: [BytePath: Int] = [:]
   /// The edges that `default` reaches; all of them without one.
@@ -33,6 +33,7 @@ struct NinjaGraph {
           message: "\(Quoted.text(output)) is made at \(edges[other].place.words) already: delete one of them")
       }
     }
+    try readDepfiles(parser)
     let order = DependencyOrder(edges.indices.map { neighbours(of: $0) })
     if let cycle = order.cycles.first {
       let names = cycle.map { edges[$0].outputs.first ?? "" }
@@ -46,12 +47,25 @@ struct NinjaGraph {
     }
   }
 
-  /// The edges that make the inputs of an edge.
+  /// Reads the files that compilers found the last time; ninja removes their lists where it has read them.
+  private mutating func readDepfiles(_ parser: NinjaParser) throws(ImportError) {
+    for (index, edge) in edges.enumerated() where !edge.isPhony {
+      let path = try parser.expander.value(of: "depfile", at: edge, isPath: true)
+      guard !path.isEmpty else { continue }
+      let bytes = (try? parser.input.read(parser.input.absolute(path))) ?? nil
+      let headers = bytes.map { Depfile.inputs(of: $0).map(NinjaExpander.canonical) }
+      try count(headers?.count ?? 0, at: edge.place)
+      edges[index].headers = headers
+    }
+  }
+
+  /// The edges that make the inputs of an edge, and the headers that it read the last time.
   private func neighbours(of index: Int) -> [Int] {
     let edge = edges[index]
     let found = (edge.inputs + edge.orderOnly).compactMap { makers[BytePath($0)] }
+    let headers = (edge.headers ?? []).compactMap { makers[BytePath($0)] }.filter { $0 != index }
     // As ninja does: CMake once wrote phony edges that need themselves.
-    return edge.isPhony ? found.filter { $0 != index } : found
+    return (edge.isPhony ? found.filter { $0 != index } : found) + headers
   }
 
   private mutating func reach(from defaults: [(path: String, place: Place)]) throws(ImportError) {

@@ -84,7 +84,13 @@ struct NinjaPlan {
     }
     if !needs.isEmpty { job.keys.append(("needs", .list(needs.map { .text($0) }))) }
     job.keys.append(("run", .script(try script(edge, &job))))
-    let inputs = try graph.inputs(of: index) + headers(of: edge)
+    let inputs = try graph.inputs(of: index) + (edge.headers ?? [])
+    if edge.headers == nil {
+      input.note(
+        edge.place,
+        "Files that only a depfile names, such as headers, are inputs where it is there: import again after a "
+          + "build by opdash", into: &file.remarks)
+    }
     if let inputs = paths(inputs, at: edge.place, isPattern: true, of: &job) { job.keys.append(("inputs", inputs)) }
     let outputs = paths(edge.outputs, at: edge.place, isPattern: false, of: &job)
     if let outputs { job.keys.append(("creates", outputs)) }
@@ -98,22 +104,6 @@ struct NinjaPlan {
         into: &file.remarks)
     }
     return job
-  }
-
-  /// The files that the compiler found the last time, such as headers; ninja removes their list where it has read it.
-  private mutating func headers(of edge: NinjaEdge) throws(ImportError) -> [String] {
-    let path = try parser.expander.value(of: "depfile", at: edge, isPath: true)
-    guard !path.isEmpty else { return [] }
-    guard let bytes = (try? input.read(input.absolute(path))) ?? nil else {
-      input.note(
-        edge.place,
-        "Files that only a depfile names, such as headers, are inputs where it is there: import again after a "
-          + "build by opdash", into: &file.remarks)
-      return []
-    }
-    let headers = Depfile.inputs(of: bytes).map(NinjaExpander.canonical)
-    try graph.count(headers.count, at: edge.place)
-    return headers
   }
 
   /// The command, with the response file that ninja writes before it and removes after it.

@@ -54,6 +54,8 @@ struct NinjaEdge {
   var explicitInputs = 0
   var orderOnly: [String] = []
   var validations: [String] = []
+  /// The files that its depfile names, such as headers; nil where that is not there.
+  var headers: [String]? = []
 
   var isPhony: Bool { rule.name == NinjaRule.phony }
 }
