@@ -20,7 +20,7 @@ package struct EndedJob: Sendable, Equatable {
   package var job: JobID
   package var name: String
   package var fingerprint: String?
-  /// How many attempts there were until then.
+  /// How many attempts there were until then, since the last one with a cause other than a failure.
   package var attempts: Int
   package var outcome: Outcome
   /// The execution time of the last attempt, without pauses; nil where none executed.

@@ -64,6 +64,24 @@ import Testing
     #expect(book.times == [.seconds(2)] && book.notes.batch.ended.map(\.attempts) == [2])
   }
 
+  @Test mutating func anAttemptWithoutAFailureBeforeItBeginsANewCount() {
+    func fail(_ attempt: Int) -> JobState {
+      .backingOff(until: .zero, number: attempt, limit: 9, after: JobFailure(.error, "no"))
+    }
+    book.move(.executing, at: 1)
+    // Stated while an attempt goes on, it is about the next one.
+    book.state(.jobCaused(JobID(0), attempt: 2, "a has changed"), at: 2)
+    book.move(.succeeded(upToDate: false), at: 2)
+    book.move(.executing, at: 3, attempt: 2)
+    book.move(.succeeded(upToDate: false), at: 4, attempt: 2)
+    book.state(.jobCaused(JobID(0), attempt: 3, "a has changed"), at: 5)
+    book.move(.executing, at: 5, attempt: 3)
+    book.move(fail(3), at: 6, attempt: 3)
+    book.move(.executing, at: 7, attempt: 4)
+    book.move(.succeeded(upToDate: false), at: 8, attempt: 4)
+    #expect(book.notes.batch.ended.map(\.attempts) == [1, 1, 2])
+  }
+
   @Test mutating func jobsThatExecuteAtTheSameTimeAreKeptApart() {
     book.move(.executing, at: 1)
     book.move(.executing, at: 2, job: 1)

@@ -42,6 +42,8 @@ struct RunNotes {
   private var newProcesses: [JobID] = []
   private var restored: [JobID: EarlierSuccess] = [:]
   private var inputs: [JobID: String] = [:]
+  /// The newest attempts of jobs that had another cause than a failure.
+  private var caused: [JobID: Int] = [:]
 
   private struct ActiveAttempt {
     var number: Int
@@ -85,6 +87,7 @@ struct RunNotes {
     case .jobAdded(_, let job): names.append(job.name)
     case .jobRestored(let id, let success): restored[id] = success
     case .inputsHashed(let id, let hash): inputs[id] = hash
+    case .jobCaused(let id, let attempt, _): caused[id] = attempt
     case .jobPlaced(let id, let place): noted[id] = place.took
     case .jobState(let id, let state, let attempt, let pid):
       if state.isActive {
@@ -152,10 +155,12 @@ struct RunNotes {
     if let earlier = restored.removeValue(forKey: id), outcome == .upToDate {
       (outcome, took) = (.restored, earlier.took)
     }
+    // An attempt with another cause than a failure begins a new count.
+    let first = caused[id].flatMap { $0 <= attempt ? $0 : nil } ?? 1
     batch.ended.append(
       EndedJob(
         run: start?.id ?? "", job: id, name: names[id.index],
-        fingerprint: fingerprint(id), attempts: attempt, outcome: outcome,
+        fingerprint: fingerprint(id), attempts: attempt - first + 1, outcome: outcome,
         took: took, at: date(time), inputs: inputs.removeValue(forKey: id)))
     batch.bytes += 200
   }
