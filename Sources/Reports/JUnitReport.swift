@@ -43,7 +43,7 @@ package struct JUnitReport: Report {
 
   private static func testCase(_ id: JobID, in run: Run) -> String {
     let record = run[id]
-    let failed = record.attempts.dropLast().map { earlier($0, of: record) }
+    let failed = record.attempts.dropLast().compactMap { earlier($0, of: record) }
     let elements = failed + [outcome(id, in: run)].compactMap(\.self)
     let head = attributes([
       ("name", record.job.name), ("classname", run.start?.name ?? "run"),
@@ -66,9 +66,11 @@ package struct JUnitReport: Report {
     }
   }
 
-  /// The element for an attempt that another one followed.
-  private static func earlier(_ attempt: JobRecord.Attempt, of record: JobRecord) -> String {
-    let failure = attempt.failure ?? JobFailure(.error, "cancelled")
+  /// The element for an attempt that another one followed; nil if it neither failed nor was cancelled.
+  private static func earlier(_ attempt: JobRecord.Attempt, of record: JobRecord) -> String? {
+    guard let failure = attempt.failure ?? (attempt.stop == .cancelled ? JobFailure(.error, "cancelled") : nil) else {
+      return nil
+    }
     return element(record.state.isOK ? "flakyFailure" : "rerunFailure", failure, text: "")
   }
 
@@ -84,8 +86,8 @@ package struct JUnitReport: Report {
   /// The text without escape sequences and the scalars that XML 1.0 can't hold.
   private static func escaped(_ text: String) -> String {
     var result = ""
-    for line in text.lines {
-      if !result.isEmpty { result += "\n" }
+    for (number, line) in text.lines.enumerated() {
+      if number > 0 { result += "\n" }
       for scalar in JobText.clean(String(line)).text.unicodeScalars {
         switch scalar {
         case "&": result += "&amp;"

@@ -94,6 +94,33 @@ struct JUnitReportTests {
     #expect(report(facts) { JUnitReport(write: $0) }.text.isEmpty)
   }
 
+  @Test func onlyAttemptsThatFailedOrWereCancelledAreNoted() throws {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
+    facts.job(0, .executing)
+    facts.job(0, .succeeded(upToDate: false))
+    facts.job(0, .executing, attempt: 2)
+    facts.job(0, .ready(for: .slot), attempt: 2)
+    facts.job(0, .executing, attempt: 3)
+    facts.job(0, .failed(JobFailure(.exit(1), "exit 1"), allowed: false), attempt: 3)
+    facts.job(0, .executing, attempt: 4)
+    facts.job(0, .succeeded(upToDate: false), attempt: 4)
+    facts.state(.runFinished(RunSummary()))
+    let job = try #require(try suite(facts).elements(forName: "testcase").first)
+    let earlier = job.elements(forName: "flakyFailure").map { attribute("message", of: $0) }
+    #expect(earlier == ["exit 1"])
+  }
+
+  @Test func blankLinesOfTheOutputStay() throws {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
+    facts.job(0, .executing)
+    for line in ["", "", "x", "", "y"] { facts.log(0, line) }
+    facts.finish(failing: 0)
+    let job = try #require(try suite(facts).elements(forName: "testcase").first)
+    #expect(job.elements(forName: "failure").first?.stringValue == "\n\nx\n\ny")
+  }
+
   @Test func anEarlierAttemptWithoutAFailureWasCancelled() throws {
     var facts = Facts()
     facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
