@@ -91,6 +91,17 @@ struct HTMLPictureTests {
     }
   }
 
+  @Test func aLongNameLeavesTheBarsWhereTheyAre() throws {
+    var facts = Facts()
+    facts.begin(["a", String(repeating: "long-", count: 60)].map { Job(name: $0, work: .simulate(SimulatedWork())) })
+    for id in 0..<2 { facts.job(id, .executing, after: id == 0 ? .seconds(1) : .zero) }
+    for id in 0..<2 { facts.job(id, .succeeded(upToDate: false), after: id == 0 ? .seconds(2) : .zero) }
+    facts.state(.runFinished(RunSummary()))
+    let bars = try boxes(facts).boxes.filter { $0.kind == "x ok" }
+    try #require(bars.count == 2)
+    #expect(bars[0].x == bars[1].x && bars[0].width == bars[1].width && bars[0].row != bars[1].row)
+  }
+
   /// Were the hash of the script in the policy wrong, the page's tools would stay hidden.
   @Test func theScriptOfThePageRunsUnderItsOwnPolicy() throws {
     let hasRun = try Chromium().load(page(.release)).document.contains("id=\"tools\">")

@@ -54,7 +54,7 @@ enum HTMLStyle {
     .row:hover .nm,.row:hover .ln{background-color:var(--soft)}
     .row:target .nm bdi{text-decoration:underline;text-decoration-color:var(--crit);text-decoration-thickness:2px}
     .nm{position:sticky;left:0;z-index:2;flex:0 0 var(--names);display:flex;align-items:center;gap:7px;padding:0 10px 0 9px;
-    background:var(--card);border-right:1px solid var(--line)}
+    min-width:0;background:var(--card);border-right:1px solid var(--line)}
     .nm b{flex:0 0 1em;text-align:center}.nm bdi{flex:1;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;font-size:12px}
     .nm em{font-style:normal;font-size:11.5px;color:var(--dim)}.cp .nm bdi{font-weight:700}
     .ln{position:relative;flex:1;margin:0 10px 0 0;
