@@ -16,6 +16,25 @@ import Testing
     #expect(HTMLTimeline.step(.milliseconds(length)) == .milliseconds(step))
   }
 
+  /// The labels of the axis of a run that takes so many milliseconds.
+  private func labels(_ length: Int) -> [String] {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
+    facts.job(0, .executing)
+    facts.job(0, .succeeded(upToDate: false), after: .milliseconds(length))
+    var page = ""
+    HTMLTimeline(figures: RunFigures(facts.run), limit: 1).append(to: &page)
+    return page.matches(of: #/<u [^>]*>(.*?)<\/u>/#).map { String($0.1) }
+  }
+
+  @Test func eachLabelOfTheAxisSaysItsTime() {
+    #expect(labels(4) == ["0:00", "0:00.001", "0:00.002", "0:00.003"])
+    #expect(labels(60).prefix(3) == ["0:00", "0:00.005", "0:00.01"])
+    #expect(labels(600).suffix(3) == ["0:00.45", "0:00.5", "0:00.55"])
+    #expect(labels(1200).suffix(3) == ["0:00.9", "0:01", "0:01.1"])
+    #expect(labels(75_000).suffix(2) == ["1:00", "1:10"])
+  }
+
   /// The classes of the bars of job 0 after these changes, a second apart.
   private func marks(_ states: [(JobState, attempt: Int)]) -> [String] {
     var facts = Facts()
@@ -33,6 +52,8 @@ import Testing
     #expect(marks([(.executing, 1), (.failed(failure, allowed: false), 1)]) == ["wn", "x failed", ""])
     #expect(marks([(.executing, 1), (.failed(failure, allowed: true), 1)]) == ["wn", "x allowed-to-fail", ""])
     #expect(marks([(.executing, 1), (.cancelled(by: .person), 1)]) == ["wn", "x cancelled", ""])
+    let restarted = marks([(.executing, 1), (.ready(for: .slot), 1), (.executing, 2)])
+    #expect(restarted == ["wn", "x cancelled", "ws", "x running"])
   }
 
   @Test func eachWaitHasItsOwnClass() {

@@ -42,7 +42,7 @@ struct HTMLTimeline {
     while at <= end {
       // A label at the very end would leave the lane.
       if at <= end - step * 0.4 || at == .zero {
-        page += "<u style=\"left:\(HTMLText.percent(at, of: end))%\">\(Format.axis(at))</u>"
+        page += "<u style=\"left:\(HTMLText.percent(at, of: end))%\">\(Self.label(at))</u>"
       }
       at += step
     }
@@ -108,9 +108,17 @@ struct HTMLTimeline {
     case nil: return "x running"
     case .backingOff: return "x failed"
     case .failed: return record.state.isOK ? "x allowed-to-fail" : "x failed"
-    case .cancelled: return "x cancelled"
-    default: return "x ok"
+    case .succeeded: return "x ok"
+    // Ended by a person, or for another attempt.
+    default: return "x cancelled"
     }
+  }
+
+  /// The label of a whole number of milliseconds: `0:05`, `0:00.025`.
+  private static func label(_ time: Duration) -> String {
+    var fraction = String(1000 + time.microseconds / 1000 % 1000).dropFirst()
+    while fraction.last == "0" { fraction.removeLast() }
+    return Format.time(time) + (fraction.isEmpty ? "" : ".\(fraction)")
   }
 
   /// The time between two labels, so that there are six to twelve.
