@@ -133,12 +133,13 @@ package struct OTLPReport: Report {
     let record = run[id]
     let attempt = record.attempts.last { $0.number == open.number }
     let failure = attempt?.failure
+    let outcome = failure != nil ? "failed" : attempt?.stop == .restarted ? "restarted" : state.word
     let status: JSONObject? = failure.map { Self.failed($0.reason) } ?? (state.isOK ? Self.succeeded : nil)
     add(
       makeID(), in: job.span, record.job.name, from: min(open.startedAt, attempt?.startedAt ?? time), to: time, status,
       [
         Self.attribute("opdash.job", record.job.name), Self.attribute("opdash.attempt", Int64(open.number)),
-        Self.attribute("opdash.outcome", failure == nil ? state.word : "failed"),
+        Self.attribute("opdash.outcome", outcome),
         Self.attribute("opdash.kind", record.job.work.kind),
       ])
   }

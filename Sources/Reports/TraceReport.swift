@@ -144,7 +144,9 @@ package struct TraceReport: Report {
     let start = max(running.earliest, min(running.startedAt, attempt?.startedAt ?? now))
     ends[id] = End(track: running.track, startedAt: start, endedAt: now)
     let reason = attempt?.failure?.reason
-    let arguments: JSONObject = ["attempt": running.number, "outcome": outcome, "reason": reason]
+    let arguments: JSONObject = [
+      "attempt": running.number, "outcome": attempt?.stop == .restarted ? "restarted" : outcome, "reason": reason,
+    ]
     slice(
       record.job.name, record.job.work.kind, track: running.track, from: start, to: now,
       ["args": arguments])

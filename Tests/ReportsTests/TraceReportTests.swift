@@ -52,6 +52,18 @@ import Testing
     #expect(slice["dur"] as? Int == 2_000_000)
   }
 
+  @Test func anAttemptThatEndedForAnotherIsRestarted() throws {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
+    facts.job(0, .executing)
+    facts.job(0, .ready(for: .slot), after: .seconds(1))
+    facts.job(0, .executing, attempt: 2)
+    facts.job(0, .succeeded(upToDate: false), attempt: 2, after: .seconds(1))
+    facts.state(.runFinished(RunSummary()))
+    let slices = try trace(facts).filter { $0["ph"] as? String == "X" }
+    #expect(slices.map { ($0["args"] as? [String: Any])?["outcome"] as? String } == ["restarted", "succeeded"])
+  }
+
   @Test func anAttemptThatHadEndedBeforeItWasSeenBeganBeforeThat() throws {
     var facts = Facts()
     facts.begin([Job(name: "a", work: .shell(ShellWork(.script("a"), cluster: ClusterRequest())))])
@@ -173,6 +185,25 @@ import Testing
         "wait.cluster a: waits for the cluster 3000+3000",
         "wait.cluster a: waits for the cluster: Priority 6000+4000",
       ])
+  }
+
+  @Test func theArticleHasEachCategoryOfAWait() throws {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
+    let failure = JobFailure(.exit(1), "exit 1")
+    for state in [
+      .ready(for: .slot), .ready(for: .pool("p")), .ready(for: .person), .ready(for: .cluster(reason: nil)),
+      .backingOff(until: .zero, number: 1, limit: 1, after: failure), .paused(started: false), .executing,
+    ] as [JobState] {
+      facts.job(0, state, after: .seconds(1))
+    }
+    facts.state(.runFinished(RunSummary(of: facts.run)))
+    let categories = Set(try waits(facts).compactMap { $0.split(separator: " ").first })
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let article = try String(contentsOf: root.appending(path: "Sources/Reports/Reports.docc/Trace.md"), encoding: .utf8)
+    let rows = article.matches(of: #/\n\| `(wait\.\w+)` \|/#).map(\.1)
+    #expect(categories == Set(rows) && categories.count == 7)
   }
 
   @Test func aPauseThatGoesOnAtTheEndIsClosedWithItsAttempt() throws {
