@@ -153,7 +153,7 @@ struct HelpTests {
   // MARK: Man pages
 
   @Test func aManPageIsTheSourceOfItsPage() {
-    let options = HelpText.Section(title: "Options", blocks: [.table([.init(term: "-a", meaning: "'quoted")])])
+    let options = HelpText.Section(title: "Options", blocks: [.table([.init(term: "-a \"b\"", meaning: "'quoted")])])
     let blocks = [HelpText.Block.text(".dot"), .code("a\\b\n\nx…")]
     #expect(
       ManPage(page: page(blocks, usage: "opdash x [-a]", sections: [options])).text == #"""
@@ -175,7 +175,7 @@ struct HelpTests {
         .RE
         .SH OPTIONS
         .TP
-        .B \-a
+        .B \-a \(dqb\(dq
         \&'quoted
         """#)
     #expect(!ManPage(page: page([])).text.contains("SYNOPSIS"))

@@ -14,10 +14,10 @@ struct ManPage {
       ".TH \(title.uppercased()) 1 \"\" \"\(Version.name)\" \"User Commands\"", ".SH NAME",
       "\(Self.escaped(title)) \\- \(Self.escaped(page.summary))",
     ]
-    if !page.usage.isEmpty { lines += [".SH SYNOPSIS", ".B \(Self.escaped(page.usage))"] }
+    if !page.usage.isEmpty { lines += [".SH SYNOPSIS", ".B \(Self.argument(page.usage))"] }
     lines += [".SH DESCRIPTION"] + page.introduction.flatMap { Self.lines($0) }
     for section in page.sections {
-      lines += [".SH \(Self.escaped(section.title.uppercased()))"] + section.blocks.flatMap { Self.lines($0) }
+      lines += [".SH \(Self.argument(section.title.uppercased()))"] + section.blocks.flatMap { Self.lines($0) }
     }
     return lines.joined(separator: "\n")
   }
@@ -25,7 +25,7 @@ struct ManPage {
   private static func lines(_ block: HelpText.Block) -> [String] {
     switch block {
     case .text(let text): return [".PP", line(text)]
-    case .table(let rows): return rows.flatMap { [".TP", ".B \(escaped($0.term))", line($0.meaning)] }
+    case .table(let rows): return rows.flatMap { [".TP", ".B \(argument($0.term))", line($0.meaning)] }
     case .code(let text):
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line(String($0)) }
       return [".PP", ".RS 4", ".nf"] + lines + [".fi", ".RE"]
@@ -37,6 +37,9 @@ struct ManPage {
     let escaped = escaped(text)
     return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
   }
+
+  /// The arguments of a request, in which a quotation mark is syntax.
+  private static func argument(_ text: String) -> String { escaped(text).replacing("\"", with: "\\(dq") }
 
   private static func escaped(_ text: String) -> String {
     text.replacing("\\", with: "\\e").replacing("-", with: "\\-").replacing("…", with: "...")
