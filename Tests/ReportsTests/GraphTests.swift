@@ -95,7 +95,7 @@ struct GraphTests {
   private static let names = [
     "a", #"say "hi""#, #"C:\dir\"#, #"\N\l"#, "digraph", "a:b:c", "<b>x</b>", "build [linux,x64]", "größe", "日本",
     "a;b}",
-    "#x", "it's", "-> b", "%d",
+    "#x", "it's", "-> b", "%d", "R&D", "a &amp; b", "&lt;", "&#38;",
   ]
 
   private var named: JobGraph {

@@ -39,8 +39,9 @@ struct DotGraph {
     }
   }
 
-  /// The text as a string of the language; in a label, a backslash begins an escape.
+  /// The text as a string of the language; in a label, a backslash begins an escape, and `&` an entity of HTML.
   static func quoted(_ text: String) -> String {
-    "\"\(MessageText.of(text).text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    let escaped = MessageText.of(text).text.replacing("&", with: "&amp;").replacing("\\", with: "\\\\")
+    return "\"\(escaped.replacing("\"", with: "\\\""))\""
   }
 }
