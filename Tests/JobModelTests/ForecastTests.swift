@@ -51,6 +51,22 @@ import Testing
     #expect(forecast.slack(JobID(1)) == nil)
   }
 
+  @Test func aShareHasWhatHappenedInItAlone() {
+    var recorder = Recorder([job("a"), job("b", 0)])
+    for id in 0..<2 {
+      recorder.move(id, to: .executing)
+      recorder.move(id, to: .succeeded(upToDate: false), after: .seconds(2))
+    }
+    recorder.move(0, to: .executing, attempt: 2, after: .seconds(4))
+    recorder.move(0, to: .succeeded(upToDate: false), attempt: 2, after: .seconds(2))
+    recorder.move(1, to: .ready(for: .slot), attempt: 1)
+    recorder.move(1, to: .executing, attempt: 2, after: .seconds(1))
+    let chain = Forecast(recorder.run, now: .seconds(12)) { _ in .seconds(3) }.chain
+    #expect(chain.map(\.share) == [.seconds(10), .seconds(4)])
+    #expect(chain.map(\.executing) == [.seconds(4), .seconds(3)])
+    #expect(chain.map(\.idle) == [.seconds(6), .zero] && chain.map(\.waited) == [.zero, .seconds(1)])
+  }
+
   @Test func theShareOfAnAddedJobBeginsWithItsAddition() {
     var recorder = Recorder(Array(jobs().prefix(1)))
     recorder.move(0, to: .executing)

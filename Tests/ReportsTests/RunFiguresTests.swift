@@ -47,6 +47,20 @@ import Testing
     #expect(figures.pathTime == .seconds(10) && figures.pathExecuting == .seconds(10))
   }
 
+  @Test func aJobThatHadEndedDidNotWait() {
+    var facts = chain([2, 1])
+    facts.job(0, .executing, attempt: 2, after: .seconds(7))
+    facts.job(0, .succeeded(upToDate: false), attempt: 2, after: .seconds(2))
+    facts.job(1, .ready(for: .slot), attempt: 1)
+    facts.job(1, .executing, attempt: 2, after: .seconds(1))
+    facts.job(1, .succeeded(upToDate: false), attempt: 2, after: .seconds(3))
+    let chain = RunFigures(facts.run).chain
+    #expect(chain.map(\.share) == [.seconds(12), .seconds(4)])
+    // The second execution of the second job alone is in its share.
+    #expect(chain.map(\.executing) == [.seconds(4), .seconds(3)])
+    #expect(chain.map(\.waited) == [.zero, .seconds(1)])
+  }
+
   @Test func slotsHaveANumberUnlessItChangesOrThereIsNone() {
     #expect(RunFigures(chain([1], slots: 3).run).slotCount == 3)
     #expect(RunFigures(chain([1], slots: Run.unlimited).run).slotCount == nil)

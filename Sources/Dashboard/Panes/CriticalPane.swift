@@ -59,8 +59,7 @@ struct CriticalPane {
     if let link = row.link {
       drawShare(link, &frame, area, fields)
       put(guess + Format.time(link.executing), fields.took)
-      let waited = link.share - link.executing
-      if waited >= .milliseconds(500) { put(Format.time(waited), fields.waited, theme.held) }
+      if link.waited >= .milliseconds(500) { put(Format.time(link.waited), fields.waited, theme.held) }
     }
     if let finish = model.path.forecast?.finish(row.job) { put(guess + Format.time(finish), fields.ends, theme.dim) }
     if let slack = row.slack {

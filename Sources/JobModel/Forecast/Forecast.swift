@@ -10,10 +10,14 @@ package struct Forecast: Sendable {
     /// When its last need ended, or it was added; the job's share of the run begins there.
     package var from: Duration
     package var finish: Duration
-    /// The time that the job executes within its share; the rest waits for a slot, a pool, a retry or a person.
+    /// The time that the job executes within its share.
     package var executing: Duration
+    /// The time in its share when the job had ended, before it was executed again.
+    package var idle: Duration
 
     package var share: Duration { finish - from }
+    /// The time that the job waits for a slot, a pool, a retry or a person.
+    package var waited: Duration { max(.zero, share - executing - idle) }
   }
 
   /// The properties of a run's jobs that stay until jobs are added, in a form that is quick to walk.
@@ -184,13 +188,14 @@ package struct Forecast: Sendable {
       seen.insert(job)
       let needed = graph.needs[job] + (graph.isFinal[job] ? [lastOrdinary].compactMap(\.self) : [])
       let before = needed.filter { !seen.contains($0) && mayDelay($0, job, run) }.max { finish[$0] < finish[$1] }
-      let from = min(before.map { finish[$0] } ?? run.jobs[job].addedAt / .seconds(1), finish[job])
-      var executing = run.jobs[job].spent(.executing, until: .seconds(now)) / .seconds(1)
-      if isOpen[job] { executing += rest[job] - wait[job] }
+      let to = end(of: job, in: run)
+      let from = min(before.map { end(of: $0, in: run) } ?? run.jobs[job].addedAt, to)
+      let past = min(to, .seconds(now))
+      func spent(_ kind: Phase.Kind) -> Duration { run.jobs[job].spent(kind, from: from, until: past) }
+      let left: Duration = isOpen[job] ? .seconds(rest[job] - wait[job]) : .zero
+      let idle = Phase.Kind.allCases.filter(\.isTerminal).reduce(.zero) { $0 + spent($1) }
       links.append(
-        Link(
-          job: JobID(job), from: .seconds(from), finish: .seconds(finish[job]),
-          executing: .seconds(min(executing, finish[job] - from))))
+        Link(job: JobID(job), from: from, finish: to, executing: min(spent(.executing) + left, to - from), idle: idle))
       guard let before else { break }
       job = before
     }
@@ -198,6 +203,11 @@ package struct Forecast: Sendable {
   }
 
   package func finish(_ id: JobID) -> Duration { .seconds(finish[id.index]) }
+
+  /// As recorded for a job that has ended.
+  private func end(of job: Int, in run: Run) -> Duration {
+    isOpen[job] ? .seconds(finish[job]) : run.jobs[job].since
+  }
 
   /// How much later a job could end without delaying the run; nil for a job that has ended or was added since.
   package func slack(_ id: JobID) -> Duration? {

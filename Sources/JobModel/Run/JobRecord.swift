@@ -152,12 +152,13 @@ package struct JobRecord: Sendable, Equatable {
   /// When the job was added to the run.
   var addedAt: Duration { phases.count == 0 ? since : phases[0].start }
 
-  /// The time spent in one kind of state.
-  package func spent(_ kind: Phase.Kind, until now: Duration) -> Duration {
-    if phases.count == 0 { return kind == Phase.Kind(state) ? max(.zero, now - since) : .zero }
+  /// The time spent in one kind of state between two moments.
+  package func spent(_ kind: Phase.Kind, from start: Duration = .zero, until now: Duration) -> Duration {
+    if phases.count == 0 { return kind == Phase.Kind(state) ? max(.zero, now - max(start, since)) : .zero }
     return (0..<phases.count).reduce(phases.correction(of: kind)) { sum, place in
       let phase = phases[place]
-      return phase.kind == kind ? sum + max(.zero, (phases.end(of: place) ?? now) - phase.start) : sum
+      let end = min(phases.end(of: place) ?? now, now)
+      return phase.kind == kind ? sum + max(.zero, end - max(start, phase.start)) : sum
     }
   }
 

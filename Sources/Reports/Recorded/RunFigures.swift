@@ -10,11 +10,11 @@ struct RunFigures {
     var from: Duration
     var finish: Duration
     var executing: Duration
+    var waited: Duration
     /// The kinds of waits in its share, the longest first.
     var waits: [(kind: Phase.Kind, time: Duration)]
 
     var share: Duration { finish - from }
-    var waited: Duration { share - executing }
   }
 
   /// One reason for waiting, over all jobs.
@@ -85,15 +85,11 @@ struct RunFigures {
     let ended = run.ended()
     return Forecast(ended, now: ended.time) { _ in nil }.chain.map { link in
       let record = ended[link.job]
-      var waits: [Phase.Kind: Duration] = [:]
-      for place in 0..<record.phases.count where waitKinds.contains(record.phases[place].kind) {
-        let from = max(link.from, record.phases[place].start)
-        let to = min(link.finish, record.phases.end(of: place) ?? link.finish)
-        if to > from { waits[record.phases[place].kind, default: .zero] += to - from }
-      }
+      let waits = waitKinds.map { (kind: $0, time: record.spent($0, from: link.from, until: link.finish)) }
       return Link(
-        job: link.job, from: link.from, finish: link.finish, executing: link.executing,
-        waits: waits.map { ($0.key, $0.value) }.sorted { ($1.time, $0.kind.rawValue) < ($0.time, $1.kind.rawValue) })
+        job: link.job, from: link.from, finish: link.finish, executing: link.executing, waited: link.waited,
+        waits: waits.filter { $0.time > .zero }
+          .sorted { ($1.time, $0.kind.rawValue) < ($0.time, $1.kind.rawValue) })
     }
   }
 
