@@ -136,6 +136,32 @@ import Testing
     #expect(text.contains("\n# 'log_level' has no equal in a job file, and is left out.\n"))
   }
 
+  @Test func aServiceThatMayEndByItselfIsNamed() throws {
+    let file = file(
+      """
+        once: { command: once }
+        tests: { command: tests, availability: { restart: exit_on_failure } }
+        again: { command: again, availability: { restart: always } }
+        probed: { command: probed, ready_log_line: up }
+        alive: { command: alive, liveness_probe: { exec: { command: ok } } }
+        last:
+          command: last
+          depends_on:
+            once: { condition: process_started }
+            tests: { condition: process_started }
+            again: { condition: process_started }
+            probed: { condition: process_log_ready }
+            alive: { condition: process_started }
+
+      """)
+    func warning(_ place: String, _ name: String) -> String {
+      "\(place): '\(name)' is a service, which fails if it ends while it is needed: for a process that ends by itself "
+        + "wait for 'process_completed'"
+    }
+    // The first warning is that of exit_on_failure.
+    #expect(try file.imported().warnings.dropFirst() == [warning("10:7", "once"), warning("11:7", "tests")])
+  }
+
   @Test(arguments: [
     ("  a: { command: 'x {{.B}}' }\n", "vars: { A: 1 }\n", "3:17: '{{.B}}' is not a value of 'vars': write it out"),
     ("  a: { command: '' }\n", "", "2:17: the command is empty: write one"),

@@ -77,6 +77,12 @@ struct ComposeJob {
       if need.condition == .started, other.isProbed {
         note(need.place, "'process_started' of a process with a probe waits until the probe has succeeded")
       }
+      if need.condition == .started, other.mayEnd {
+        note(
+          need.place,
+          "\(Quoted.text(need.process)) is a service, which fails if it ends while it is needed: for a process that ends "
+            + "by itself wait for 'process_completed'")
+      }
       if need.condition == .healthy, other.value("readiness_probe") == nil {
         note(need.place, "'process_healthy' of a process without 'readiness_probe' waits for its start")
       }
