@@ -196,7 +196,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     let log = AttemptLog(
       path: folder.map { LogPath.file(in: $0.path, job: job.name, id: admission.job, attempt: admission.attempt) },
       limit: options.logLimit, keepsShort: options.keepsShortLogs)
-    // What answers a change of inputs is compared with an attempt of this run.
+    // An attempt after a change of inputs is compared with one of this run.
     let own = admission.earlier.map { _ in scheduler.run.jobs[admission.job.index].outputs }
     let wanted = readValues[admission.job].map { [values = options.earlierValues] names in
       UpToDateCheck.WantedValues(names: names) { own ?? values(admission.job) }

@@ -104,7 +104,7 @@ final class LineChannel: @unchecked Sendable {
     guard let ended = handlers?.ended else { return }
     // A write may fail meanwhile.
     handlers?.ended = { _ in }
-    // One whose line is too long still reads, and is told so.
+    // After a line that is too long, the other end still reads the reason.
     if end != .lineTooLong { close() }
     ended(end)
     close()

@@ -167,7 +167,7 @@ final class RunReader: @unchecked Sendable {
   /// Sends the next piece of a snapshot, or begins one, if the reader has taken everything before.
   private func proceed() {
     if let channel, channel.unsent == 0 { channel.setReading(true) }
-    // What was read may have closed it.
+    // A line that was read may have closed it.
     guard let channel else { return }
     switch phase {
     case .greeted, .adding, .closing: break

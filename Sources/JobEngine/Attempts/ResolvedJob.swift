@@ -1,7 +1,7 @@
 import JobModel
 
 extension Run {
-  /// The values of other jobs that the job's work reads, by the references to them, without those that are not there.
+  /// The known values of other jobs that the job's work reads, by their references.
   func values(readBy job: Job) -> [String: String] {
     var values: [String: String] = [:]
     for reference in job.outputsInWork { values[reference.text] = jobs[reference.job.index].outputs[reference.name] }

@@ -35,7 +35,7 @@ package struct UpToDateCheck: Sendable {
   let isForced: Bool
   /// The values that other jobs read; nil if no job reads any.
   let wanted: WantedValues?
-  /// The values of other jobs that the job reads, by the references to them, as far as they are known.
+  /// The known values of other jobs that the job reads, by their references.
   let read: [String: String]
   let hashes: FileHashes
   let earlier: @Sendable () -> EarlierAttempt?
@@ -184,7 +184,7 @@ extension UpToDateCheck {
         job.needs.first { isExecuted($0.job) }?.job ?? job.needs.lazy.compactMap { before[$0.job.index] }.first
       if restored.contains(id) { continue }
       let wanted = read[id].map { WantedValues(names: $0) { values(id) } }
-      // What an executed job will write is not known.
+      // The values that an executed job will write are unknown.
       let known = job.inputs.isEmpty ? [] : job.outputsInWork.filter { !isExecuted($0.job) }
       let found = known.compactMap { output in values(output.job)?[output.name].map { (output.text, $0) } }
       let check = UpToDateCheck(

@@ -13,7 +13,7 @@ package struct OutputReference: Sendable, Hashable {
 }
 
 extension Job {
-  /// The values of other jobs in its work, without those that only its condition or its question names.
+  /// The references in its work; its condition and its question may have others.
   package var outputsInWork: [OutputReference] {
     guard !outputs.isEmpty else { return [] }
     var texts: [String] = []

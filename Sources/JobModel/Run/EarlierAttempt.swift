@@ -5,7 +5,7 @@ package enum EarlierAttempt: Sendable, Equatable {
   /// The work was as it is now; `inputs` is the hash of the files that it read, nil if none was recorded, `read` has
   /// the known values of other jobs in it by their references, and `begun` is when it began, nil if that is not known.
   case succeeded(inputs: String?, read: [String: String] = [:], begun: Date? = nil)
-  /// It succeeded and added jobs to its run, which another run does not have.
+  /// The attempt succeeded and added jobs to its run; another run lacks them.
   case addedJobs
   /// The attempt succeeded, and the command or another part of its `Fingerprint` has changed since.
   case changed

@@ -122,7 +122,7 @@ package final class RunRecorder: @unchecked Sendable {
     if let error { encoding.async { body(error) } }
   }
 
-  /// Calls `body` once, on any thread, when the run is on disk with its cookie, or recording has failed and that was told.
+  /// Calls `body` once, on any thread, when the run is on disk with its cookie, or after `whenLost` has reported a failure.
   ///
   /// A process that is started before that, and survives its program, is not found by a run that resumes this one.
   package func whenRecorded(_ body: @escaping @Sendable () -> Void) {

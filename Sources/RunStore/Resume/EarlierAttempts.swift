@@ -10,7 +10,7 @@ package struct EarlierAttempts: Sendable {
   private let places: [String: Int]
   /// The newest position of a run where a job of this name executed, or was in the cluster, at the last commit.
   private let executing: [String: Int]
-  /// What is known of the runs that were asked for.
+  /// The records that have been read, by their runs.
   private let records = Lock<[String: Record]>([:])
 
   /// The values of a run, and who has added jobs to it.
@@ -84,7 +84,7 @@ package struct EarlierAttempts: Sendable {
     return record(of: end.run).map { $0.outputs[end.job] ?? [:] }
   }
 
-  /// The values of other jobs that an attempt has read, by the references to them; without those that are not known.
+  /// The known values of other jobs that an attempt has read, by their references.
   private func read(by job: Job, _ end: EndedJob, _ name: (JobID) -> String?) -> [String: String] {
     guard !job.inputs.isEmpty, !job.outputs.isEmpty, let record = record(of: end.run) else { return [:] }
     var values: [String: String] = [:]

@@ -38,7 +38,7 @@ package struct PastRun: Sendable {
     later[id] = entry
     fingerprints[id] = entry.fingerprint
     state(.jobState(id, .succeeded(upToDate: false), attempt: number, pid: nil))
-    // Recorded ones may be those of an attempt before.
+    // The record may have the values of an earlier attempt.
     state(.jobOutputs(id, entry.success.outputs ?? [:]))
   }
 

@@ -67,7 +67,7 @@ package struct ResumePlan: Sendable {
       let before = known[job.name]
       guard let before, case .done(let success) = before.end else {
         if job.isManual {
-          // It waits again for a person who starts it.
+          // A person starts it, also in this run.
           ends[index] = .skipped(because: .manual)
         } else if before?.end != .skipped {
           reasons[index] = before.map { Reason($0.end) } ?? .new
@@ -103,7 +103,7 @@ package struct ResumePlan: Sendable {
       kept = Self.kept(graph, order, known, restored: Set(ordinary))
     }
     let finals = graph.jobs.indices.filter { graph.jobs[$0].finally != nil }
-    // A service that was not needed is no work by itself, nor is a job of `finally` that was skipped.
+    // A service that nothing needed, or a skipped job of `finally`, alone leaves nothing to do.
     let hasWork = kept.contains { id in
       reasons[id.index].map { graph[id].service == nil || $0 != .skipped } ?? false
     }

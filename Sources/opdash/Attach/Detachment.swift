@@ -40,10 +40,10 @@ struct Detachment {
 
   /// Retains the subscription until the run has begun.
   @MainActor private static var announcing: JobSubscription?
-  /// What is to be reported; nil once it is.
+  /// Reports the name; nil after that.
   @MainActor private static var pending: (@MainActor () -> Void)?
 
-  /// Reports now what was not reported yet, before the program ends.
+  /// Reports the name before the program ends, if it has not yet.
   @MainActor
   static func tell() { pending.take()?() }
 

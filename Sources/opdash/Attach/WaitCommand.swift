@@ -17,7 +17,7 @@ struct WaitCommand {
   func perform(_ word: String?) throws { try perform(word, isRetried: false) }
 
   private func perform(_ word: String?, isRetried: Bool) throws {
-    // Once its program is found, a run has the name by which it is recorded.
+    // The record of the run has the name that its program gives.
     var name = word
     do {
       let program = try GoingOn(context: context, settings: settings).choose(word, tellsProblems: !isRetried)

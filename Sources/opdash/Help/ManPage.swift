@@ -38,7 +38,7 @@ struct ManPage {
     return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
   }
 
-  /// The arguments of a request, in which a quotation mark is syntax.
+  /// A text as an argument of a request, where a quotation mark groups words.
   private static func argument(_ text: String) -> String { escaped(text).replacing("\"", with: "\\(dq") }
 
   private static func escaped(_ text: String) -> String {

@@ -49,7 +49,7 @@ struct ComposeProcess {
   /// Whether it can be used some time after its start only.
   var isProbed: Bool { value("readiness_probe") != nil || value("ready_log_line") != nil }
 
-  /// Whether nothing says that it goes on until it is stopped.
+  /// Whether it may end by itself.
   var mayEnd: Bool { !isProbed && value("liveness_probe") == nil && (restart == .no || restart == .exitOnFailure) }
 
   /// The keys of a process that a job file has no equal for, and what to do.
