@@ -13,14 +13,16 @@ package struct EarlierAttempts: Sendable {
   /// The records that have been read, by their runs.
   private let records = Lock<[String: Record]>([:])
 
-  /// The values of a run, and who has added jobs to it.
+  /// The jobs that added jobs, by the runs that were looked at.
+  private let adders = Lock<[String: Set<String>]>([:])
+
+  /// The values of a run.
   private struct Record {
     /// By job, where it wrote some.
     var outputs: [JobID: [String: String]] = [:]
     var writers: [String: JobID] = [:]
     /// When the newest attempt of each job began.
     var begun: [JobID: Duration] = [:]
-    var adders: Set<String> = []
   }
 
   /// The number of runs that are searched for interrupted attempts.
@@ -98,10 +100,12 @@ package struct EarlierAttempts: Sendable {
   }
 
   private func adds(_ job: Job, to run: String) -> Bool {
-    guard !(job.creates.isEmpty && job.inputs.isEmpty), let folder = try? store.run(named: run).folder,
-      access(folder + "/added", F_OK) == 0
-    else { return false }
-    return record(of: run)?.adders.contains(job.name) == true
+    if job.creates.isEmpty && job.inputs.isEmpty { return false }
+    if let known = adders.withLock({ $0[run] }) { return known.contains(job.name) }
+    let folder = try? store.run(named: run).folder
+    let found = Set(folder.map(KeptTexts.read)?.compactMap(\.text.writer) ?? [])
+    adders.withLock { $0[run] = found }
+    return found.contains(job.name)
   }
 
   private func record(of run: String) -> Record? {
@@ -115,7 +119,6 @@ package struct EarlierAttempts: Sendable {
       record.outputs[id] = job.outputs
       record.writers[job.job.name] = id
     }
-    record.adders = Set(entry.folder.map(KeptTexts.read)?.compactMap(\.text.writer) ?? [])
     records.withLock { $0[run] = record }
     return record
   }
