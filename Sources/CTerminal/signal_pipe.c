@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -16,8 +17,13 @@ static int ends[2] = {-1, -1};
 // needs neither ends the program.
 static int watched[2] = {-1, -1};
 static atomic_uint asked, answered;
+/// In tenths of a second.
+static int patience;
 
 enum { signals = 32 };
+/// Which signals are watched, and how many.
+static atomic_bool is_watched[signals];
+static atomic_int watching;
 /// How often each signal came directly, and from the process in front.
 static atomic_uint received[2][signals];
 
@@ -34,12 +40,13 @@ static void note(int number, siginfo_t *info, void *context) {
   int saved = errno;
   if (is_repeated(number, info)) return;
   unsigned char byte = (unsigned char)number;
+  bool ends_run = number == SIGINT || number == SIGTERM || number == SIGHUP;
+  // Before it can be answered.
+  if (ends_run) atomic_fetch_add(&asked, 1);
   // A full pipe drops the signal: it holds enough of them.
   ssize_t count = write(ends[1], &byte, 1);
-  if (count == 1 && (number == SIGINT || number == SIGTERM || number == SIGHUP)) {
-    atomic_fetch_add(&asked, 1);
-    count = write(watched[1], &byte, 1);
-  }
+  if (ends_run) count = write(watched[1], &byte, 1);
+  (void)count;
   errno = saved;
 }
 
@@ -55,15 +62,25 @@ _Noreturn void terminal_end_by_signal(int number) {
 
 static void *watch_answers(void *none) {
   (void)none;
-  // In parts: a program that was stopped gets the rest of its time when it continues.
-  enum { parts = 150 };
   const struct timespec part = {.tv_nsec = 100000000};
-  unsigned char number;
+  unsigned char number = 0;
+  struct pollfd more = {.fd = watched[0], .events = POLLIN};
   for (;;) {
-    if (read(watched[0], &number, 1) != 1) continue;
+    if (number == 0 || poll(&more, 1, patience * 100) > 0) {
+      if (read(watched[0], &number, 1) != 1) continue;
+    } else if (atomic_load(&watching) == 0) {
+      number = 0;
+      continue;
+    } else {
+      // Dispatch may block later, before the run has ended, so it is asked again.
+      const unsigned char question = 0;
+      atomic_fetch_add(&asked, 1);
+      if (write(ends[1], &question, 1) != 1) continue;
+    }
     unsigned before = atomic_load(&answered);
-    for (int i = 0; i < parts && atomic_load(&answered) != atomic_load(&asked); i++) nanosleep(&part, NULL);
-    if (atomic_load(&answered) != before || before == atomic_load(&asked)) continue;
+    // In parts: a program that was stopped gets the rest of its time when it continues.
+    for (int i = 0; i < patience && atomic_load(&answered) != atomic_load(&asked); i++) nanosleep(&part, NULL);
+    if (atomic_load(&answered) != before || before == atomic_load(&asked) || atomic_load(&watching) == 0) continue;
     terminal_guard_restore();
     // An earlier handler may end the processes of the program.
     signal_pipe_unwatch(number);
@@ -80,8 +97,9 @@ static int has_action(int number, void (*action)(int)) {
 int signal_is_default(int number) { return has_action(number, SIG_DFL); }
 int signal_is_ignored(int number) { return has_action(number, SIG_IGN); }
 
-int signal_pipe_open(void) {
+int signal_pipe_open(int tenths) {
   if (ends[0] >= 0) return ends[0];
+  patience = tenths;
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
   // Without the thread the program may have to be killed.
   if (pipe2(watched, O_CLOEXEC) == 0) {
@@ -99,12 +117,14 @@ int signal_pipe_watch(int number) {
   if (number <= 0 || number >= signals) return EINVAL;
   if (sigaction(number, &action, &old) != 0) return errno;
   if (old.sa_sigaction != note) before[number] = old;
+  if (!atomic_exchange(&is_watched[number], true)) atomic_fetch_add(&watching, 1);
   return 0;
 }
 
 void signal_pipe_unwatch(int number) {
   struct sigaction now;
   if (number <= 0 || number >= signals || sigaction(number, NULL, &now) != 0) return;
+  if (atomic_exchange(&is_watched[number], false)) atomic_fetch_sub(&watching, 1);
   // A handler installed since is kept.
   if (now.sa_sigaction == note) sigaction(number, &before[number], NULL);
 }

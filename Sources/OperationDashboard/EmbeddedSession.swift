@@ -51,7 +51,10 @@ final class EmbeddedSession {
   func begin(_ start: () -> Void) throws {
     if !hasScreen { ProgramOutput.keepLinesWhole() }
     if handlesSignals {
-      let signals = SignalSources { [weak session] in session?.receiveSignal($0) }
+      let answering: @Sendable (@escaping @Sendable () -> Void) -> Void = { [weak session] done in
+        if let session { session.whenResponsive(done) } else { done() }
+      }
+      let signals = SignalSources(answering: answering) { [weak session] in session?.receiveSignal($0) }
       if hasScreen { signals.add(SIGTSTP) { [weak self] in self?.suspend() } }
       self.signals = signals
     }

@@ -169,6 +169,9 @@ package final class RunSession {
     react(to: cause) { actions in onMain(self) { $0.perform(actions, cause) } }
   }
 
+  /// Calls `body` once the queue and the clock that end a stopped run have come round.
+  package nonisolated func whenResponsive(_ body: @escaping @Sendable () -> Void) { stop.whenResponsive(body) }
+
   @discardableResult
   nonisolated private func react(
     to cause: StopSequence.Cause, _ begin: ([StopSequence.Action]) -> Void = { _ in }

@@ -8,19 +8,23 @@ package final class SignalSources: @unchecked Sendable {
   // Safe: all is constant or locked, and dispatch sources may be cancelled from any thread.
   private typealias Action = @convention(c) (Int32) -> Void
 
-  private static let answers = DispatchQueue(label: "opdash.signals.answers")
-
   private let receivers = Lock<[Int32: @Sendable () -> Void]>([:])
   private let pipe: Int32
   private let source: (any DispatchSourceRead)?
+  private let answering: @Sendable (_ done: @escaping @Sendable () -> Void) -> Void
   /// The previous actions of signals that only report that a write fails.
   private let failedWrites = Lock<[(signal: Int32, action: Action?)]>([])
 
   /// Handles SIGINT, SIGTERM and SIGHUP; a signal that was ignored at the start, as by nohup, stays ignored.
   ///
-  /// `receive` is called on the queue of the signals and must not block.
-  package init(_ receive: @escaping @Sendable (StopSequence.Cause) -> Void) {
-    pipe = signal_pipe_open()
+  /// `receive` and `answering` are called on the queue of the signals and must not block. `answering` calls `done` once all that
+  /// ends the run works: if it does not for as long as `patience` after a signal, the process ends by that signal.
+  package init(
+    patience: Duration = .seconds(15), answering: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void,
+    _ receive: @escaping @Sendable (StopSequence.Cause) -> Void
+  ) {
+    self.answering = answering
+    pipe = signal_pipe_open(Int32(patience / .milliseconds(100)))
     // Without a free descriptor the signals keep their default actions.
     source =
       pipe < 0
@@ -68,7 +72,6 @@ package final class SignalSources: @unchecked Sendable {
       }
       for number in numbers.prefix(count) { receivers.withLock { $0[Int32(number)] }?() }
     }
-    // The answer needs the same memory and threads of dispatch as the end of the run.
-    Self.answers.async { signal_pipe_answer() }
+    answering { signal_pipe_answer() }
   }
 }

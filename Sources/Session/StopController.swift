@@ -114,6 +114,11 @@ final class StopController: Sendable {
     return actions
   }
 
+  /// Calls `body` once a timer has fired and the queue has come round, which the end of the process may depend on.
+  func whenResponsive(_ body: @escaping @Sendable () -> Void) {
+    _ = clock.schedule(after: .zero, on: queue) { body() }
+  }
+
   /// Counts an interrupt that `receive` was not called for.
   func countInterrupt() { state.withLock { $0.interrupts += 1 } }
 

@@ -54,7 +54,7 @@ struct ProgramParts {
   var checkCluster: @MainActor (JobGraph) throws -> Void = { try ClusterCheck.check($0) }
   /// Sends signals to the session from now on.
   var watchSignals: @MainActor (RunSession) -> Void = { session in
-    let signals = SignalSources { session.receiveSignal($0) }
+    let signals = SignalSources(answering: session.whenResponsive) { session.receiveSignal($0) }
     if session.holdsTerminal { signals.add(SIGTSTP) { session.suspend() } }
     watched = (session, signals)
   }

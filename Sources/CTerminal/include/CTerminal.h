@@ -115,11 +115,12 @@ int signal_is_ignored(int number);
 
 /// A non-blocking descriptor that yields watched signals, a byte each, in order; -1 with errno on failure.
 ///
-/// Children don't inherit it.
-int signal_pipe_open(void);
+/// A byte 0 is a question, which only wants an answer. After SIGINT, SIGTERM or SIGHUP one comes every `tenths` of a second
+/// while signals are watched. If nothing is answered for so long, the terminal is restored and the process ends by the last
+/// of these signals. Children don't inherit the descriptor. The first call decides about `tenths`.
+int signal_pipe_open(int tenths);
 
-/// All signals so far were answered. If none is for 15 s after SIGINT, SIGTERM or SIGHUP, the terminal is restored and the
-/// process ends by that signal.
+/// All bytes so far were answered.
 void signal_pipe_answer(void);
 
 /// Replaces the action of the signal by a write to the pipe. Returns 0 or an errno.
