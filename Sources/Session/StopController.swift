@@ -41,6 +41,8 @@ final class StopController: Sendable {
     /// The causes that came before.
     var early: [StopSequence.Cause] = []
     var subscription: JobSubscription?
+    /// How many events of the stopped run have come; nil before it is watched, and once it has ended.
+    var events: Int?
     var isWatchingEnd = false
     var isWatchingOutputs = false
     /// The status to leave with, once the session should leave.
@@ -152,10 +154,14 @@ final class StopController: Sendable {
     guard isFirst, let signal else { return }
     watchOutputs()
     let subscription = feed.subscribe(on: queue) { [weak self] events in
+      self?.state.withLock { $0.events = $0.events.map { $0 + events.count } }
       if events.contains(where: \.fact.mayEndRun) { self?.checkEnd() }
     }
-    state.withLock { $0.subscription = subscription }
     let run = subscription.snapshot
+    state.withLock { state in
+      state.subscription = subscription
+      state.events = run.summary == nil ? 0 : nil
+    }
     let grace = run.ids.filter { run[$0].state.isActive }.map { run[$0].job.work.grace }.max() ?? .zero
     // Read now, because the feed's queue may be blocked later.
     let mayHaveFinal = run.counts.openFinal > 0
@@ -172,6 +178,7 @@ final class StopController: Sendable {
   private func checkEnd() {
     let run = feed.snapshot
     if let summary = run.summary {
+      state.withLock { $0.events = nil }
       expectToLeave(summary.exit)
     } else if run.isIdleAfterStop {
       // The session does the same, unless its queue is blocked.
@@ -186,14 +193,20 @@ final class StopController: Sendable {
       return state.status == nil
     }
     watchOutputs()
-    if isFirst, let session = openSession { watchLeaving(session.written()) }
+    if isFirst, let session = openSession { watchLeaving(progress(of: session)) }
   }
 
-  private func watchLeaving(_ before: Int) {
+  private func progress(of session: Session) -> (written: Int, events: Int?) {
+    (session.written(), state.withLock(\.events))
+  }
+
+  private func watchLeaving(_ before: (written: Int, events: Int?)) {
     after(Self.longestPatience) { controller in
       guard let session = controller.openSession, let status = controller.status else { return }
-      let written = session.written()
-      if written == before { controller.abandon(controller.end(status)) } else { controller.watchLeaving(written) }
+      let now = controller.progress(of: session)
+      // An inline interface draws its clock for as long as a run does not end.
+      let isStuck = now.written == before.written || now.events != nil && now.events == before.events
+      if isStuck { controller.abandon(controller.end(status)) } else { controller.watchLeaving(now) }
     }
   }
 

@@ -137,6 +137,22 @@ struct StopControllerTests {
     #expect(statuses == [143])
   }
 
+  @Test func drawingDoesNotKeepARunInWhichNothingHappens() {
+    begin()
+    isIdle.withLock { $0 = true }
+    receive(.terminate)
+    // Its jobs have no grace.
+    clock.advance(by: StopController.patience)
+    for _ in 1...9 {
+      written.withLock { $0 += 1 }
+      clock.advance(by: .seconds(1))
+    }
+    #expect(statuses == [])
+    written.withLock { $0 += 1 }
+    clock.advance(by: .seconds(1))
+    #expect(statuses == [143])
+  }
+
   @Test func aRunThatDoesNotEndIsAbandonedAfterTheGrace() {
     begin()
     receive(.terminate)
