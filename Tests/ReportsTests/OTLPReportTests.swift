@@ -82,14 +82,7 @@ import Testing
   }
 
   @Test func anAttemptThatEndedForAnotherIsRestarted() throws {
-    var facts = Facts()
-    facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
-    facts.job(0, .executing)
-    facts.job(0, .ready(for: .slot), after: .seconds(1))
-    facts.job(0, .executing, attempt: 2)
-    facts.job(0, .succeeded(upToDate: false), attempt: 2, after: .seconds(1))
-    facts.state(.runFinished(RunSummary()))
-    let outcomes = try objects(facts).prefix(2).map { span -> String? in
+    let outcomes = try objects(Facts.restarted).prefix(2).map { span -> String? in
       let attributes = span["attributes"] as? [[String: Any]]
       let outcome = attributes?.first { $0["key"] as? String == "opdash.outcome" }
       return (outcome?["value"] as? [String: String])?["stringValue"]

@@ -128,6 +128,20 @@ extension Facts {
   }
 }
 
+extension Facts {
+  /// A job whose first attempt was ended for a second one.
+  static let restarted = {
+    var facts = Facts()
+    facts.begin([Job(name: "a", work: .simulate(SimulatedWork()))])
+    facts.job(0, .executing)
+    facts.job(0, .ready(for: .slot), after: .seconds(1))
+    facts.job(0, .executing, attempt: 2)
+    facts.job(0, .succeeded(upToDate: false), attempt: 2, after: .seconds(1))
+    facts.state(.runFinished(RunSummary()))
+    return facts
+  }()
+}
+
 /// The output of a report that receives the facts one by one.
 func report(_ facts: Facts, _ make: (@escaping ReportWriter) -> any Report) -> Written {
   let written = Written()

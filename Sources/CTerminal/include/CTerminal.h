@@ -116,7 +116,7 @@ int signal_is_ignored(int number);
 /// A non-blocking descriptor that yields watched signals, a byte each, in order; -1 with errno on failure.
 ///
 /// A byte 0 is a question, which only wants an answer. After SIGINT, SIGTERM or SIGHUP one comes every `tenths` of a second
-/// while signals are watched. If nothing is answered for so long, the terminal is restored and the process ends by the last
+/// while signals are watched. If no answer comes within that time, the terminal is restored and the process ends by the last
 /// of these signals. Children don't inherit the descriptor. The first call decides about `tenths`.
 int signal_pipe_open(int tenths);
 
