@@ -244,8 +244,8 @@ private func events(of graph: JobGraph, slots: Int = 2) throws -> [JobEvent] {
       options: .init(slots: 1, stateFolder: folder.url.path))
     let told = Lock<[[String: String]?]>([])
     queue.whenAttemptSucceeds { [weak queue] success in
-      let isGiven = queue?.run.jobs[0].outputs.isEmpty == false
-      told.withLock { $0.append(isGiven ? ["too": "late"] : success.outputs) }
+      let isLate = success.outputs != nil && queue?.run.jobs[0].outputs.isEmpty == false
+      told.withLock { $0.append(isLate ? ["too": "late"] : success.outputs) }
     }
     queue.start()
     #expect(eventually { queue.run.isComplete && told.withLock(\.count) == 2 })
