@@ -70,7 +70,7 @@ enum TallyText {
   /// As in `release: 36 ok, 2 up to date, 1 failed, 1 skipped in 1m10s`; jobs done in an earlier run count as ok.
   static func line(_ run: Run, paint: Paint) -> TerminalText {
     let counts = run.counts
-    let left = counts.all - counts.done
+    let left = counts.open
     var parts: [TerminalText] = []
     func add(_ count: Int, _ word: String, _ role: Paint.Role) {
       if count > 0 { parts.append(paint(role, "\(count) \(word)")) }

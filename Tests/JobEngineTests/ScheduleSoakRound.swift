@@ -534,7 +534,7 @@ struct ScheduleSoakRound {
     let isSummed =
       summary.succeeded == count(.succeeded, .upToDate) && summary.failed == count(.failed, .timedOut)
       && summary.allowed == count(.allowedFailure) && summary.cancelled == count(.cancelled)
-      && summary.skipped == count(.skipped) && summary.left == 0 && run.counts.done == graph.jobs.count
+      && summary.skipped == count(.skipped) && summary.left == 0 && run.counts.open == 0
       && run.counts.active == 0 && run.counts.openFinal == 0
     if !isSummed { fault = "the counts don't add up: \(summary), \(ends)" }
     if !attempts.isEmpty || usedSlots != 0 || scheduler.inQueue != 0 || scheduler.admittedToSlots != 0 {

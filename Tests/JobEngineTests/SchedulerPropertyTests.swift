@@ -339,7 +339,7 @@ private struct Trial {
     for pool in graph.pools.keys where fault == nil && free(pool) != graph.pools[pool] {
       fault = "pool \(pool) is not whole"
     }
-    if fault == nil, run.counts.done != graph.jobs.count { fault = "the counts don't add up" }
+    if fault == nil, run.counts.open != 0 || run.counts.all != graph.jobs.count { fault = "the counts don't add up" }
   }
 }
 

@@ -83,7 +83,7 @@ struct Banner {
       keys = [model.keys.hint(.freeze, "shows the present")]
     } else {
       let hasFailed = run.counts.failed > 0
-      let isBroken = run.counts.cancelled > 0 || run.counts.done < run.jobs.count
+      let isBroken = run.counts.cancelled > 0 || run.counts.open > 0
       style = hasFailed ? \.danger : isBroken ? \.warning : \.good
       text = Self.ending(run)
       let canRetry = Command.retryFailed.isEnabled(in: model)
@@ -145,7 +145,7 @@ struct Banner {
     part(counts.skipped, "skipped")
     part(counts.notStarted, "not started")
     part(counts.cancelled, "cancelled")
-    part(run.jobs.count - counts.done, "not run")
+    part(counts.open, "not run")
     part(counts.allowed, "allowed to fail")
     part(counts.succeeded, "ok")
     return "Ended after \(Format.stretch(run.length)): \(parts.joined(separator: ", "))"

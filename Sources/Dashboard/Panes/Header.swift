@@ -100,7 +100,7 @@ struct Header {
       [word, short].compactMap(\.self).map { [TextSpan("\(count)", style), TextSpan(" \($0)", theme.dim)] }
     }
     let all = "\(run.jobs.count)"
-    let done = TextSpan("\(counts.done - counts.notStarted)", theme.bold)
+    let done = TextSpan("\(counts.done)", theme.bold)
     var items = [
       Item(
         worth: 6,

@@ -91,7 +91,10 @@ package struct Run: Sendable, Equatable {
     package var allowed: Int { self[.allowedFailure] }
     package var cancelled: Int { self[.cancelled] }
     package var skipped: Int { self[.skipped] - notStarted }
-    package var done: Int { succeeded + failed + allowed + cancelled + self[.skipped] }
+    /// Ended, without those that no person has started.
+    package var done: Int { succeeded + failed + allowed + cancelled + skipped }
+    /// Not ended.
+    package var open: Int { all - done - notStarted }
     package var all: Int { classes.reduce(0, +) }
 
     private subscript(state: StateClass) -> Int { classes[Int(state.rawValue)] }
@@ -120,7 +123,7 @@ package struct Run: Sendable, Equatable {
 
   /// Whether every job has ended.
   package var hasEnded: Bool {
-    start != nil && !isOpen && jobs.count >= (start?.jobs ?? 0) && counts.done == jobs.count
+    start != nil && !isOpen && jobs.count >= (start?.jobs ?? 0) && counts.open == 0
   }
 
   /// Whether nothing executes any more in a run that is being stopped, the cluster has none of its jobs, and nothing is to follow.
@@ -349,7 +352,7 @@ extension RunSummary {
     skipped = counts.skipped + counts.notStarted
     cancelled = counts.cancelled
     cancelledByProgram = counts.cancelledByProgram
-    left = counts.all - counts.done
+    left = counts.open
     exit = ExitStatus.of(self, signal: signal)
     if exit == ExitStatus.success, run.ids.contains(where: run.isLeftSkipped) { exit = ExitStatus.workLeft }
   }

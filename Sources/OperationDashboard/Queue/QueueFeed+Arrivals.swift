@@ -166,7 +166,7 @@ extension QueueFeed {
   /// Polls before the end of the last known operation is stated, so that the run doesn't appear complete too early.
   func lookBeforeEnd() {
     let run = stream.journal.run
-    if isStarted, !isClosed, stopping == nil, run.counts.done + 1 >= run.jobs.count { lookForArrivals() }
+    if isStarted, !isClosed, stopping == nil, run.counts.open <= 1 { lookForArrivals() }
   }
 
   private func lookAt(_ member: QueueMember) {

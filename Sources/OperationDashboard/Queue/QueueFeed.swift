@@ -288,7 +288,7 @@ extension QueueFeed {
     if run.counts.active > 0 || !renewals.isEmpty || members.contains(where: { $0?.isBehind ?? false }) { return true }
     guard stopping == nil else { return false }
     lookForArrivals()
-    return stream.journal.run.counts.done < stream.journal.run.jobs.count
+    return stream.journal.run.counts.open > 0
   }
 
   package func didEnd() {

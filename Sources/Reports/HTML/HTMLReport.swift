@@ -61,7 +61,7 @@ package struct HTMLReport {
   private var verdict: (text: String, css: String) {
     if run.summary == nil { return ("not finished", "cancelled") }
     if run.counts.failed > 0 { return ("\(run.counts.failed) of \(run.jobs.count) failed", "failed") }
-    let left = run.counts.all - run.counts.done + run.counts.cancelled - run.counts.cancelledByProgram
+    let left = run.counts.open + run.counts.cancelled - run.counts.cancelledByProgram
     return left > 0 ? ("stopped", "cancelled") : ("ok", "ok")
   }
 
