@@ -47,7 +47,7 @@ public final class UploadOperation: TransferOperation<Int>, InputReceiving, @unc
       url, headers: headers, reserved: ["content-length", "transfer-encoding", "content-range"], thread: thread)
   }
 
-  /// Makes an upload of bytes in memory.
+  /// Makes an upload of bytes in memory; an answer that must be fetched from elsewhere is an error.
   package init(
     content: [UInt8], to url: some URLText, method: String, headers: [String: String], thread: TransferThread
   ) {
@@ -142,6 +142,8 @@ extension UploadOperation: ExchangeDelegate {
     guard reply.status == 303 || (exchange.method == "POST" && reply.status < 303 && !hasMoved) else {
       return try send(route, exchange.method, body)
     }
+    // Who sends these has no person who reads the log: the answer may be the form of a login.
+    guard content == nil else { throw .http(reply) }
     guard exchange.hasSentBody else {
       throw .answeredElsewhere(reply, after: min(body.offset, exchange.sentCount), of: body.size)
     }

@@ -209,6 +209,7 @@ import Testing
       "get --sums L --base http://h/ -i l",
       "--base says where the files of --sums LIST are, and goes with no other URLs"
     ),
+    ("run x.yml --otlp http://", "--otlp takes a URL, http://… or https://…; this is 'http://'"),
     ("get --sums L --base d", "--base takes a URL, http://… or https://…; this is 'd'"),
     ("each", "opdash each needs a command, as in opdash each 'gzip {}' *.log"),
     ("each -n 0 x", "--max-args takes a whole number, 1 or more; this is '0'"),

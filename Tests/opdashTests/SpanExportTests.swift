@@ -70,6 +70,17 @@ import Transfers
     #expect(run(to: server.url("/x").absoluteString)?.contains("400") == true)
   }
 
+  @Test func aCollectorBehindALoginHasNotTheSpans() throws {
+    let server = try RawServer { request in
+      let head = request.path == "/login" ? "200 OK" : "302 Found\r\nLocation: /login"
+      return [.readBody(), .send("HTTP/1.1 \(head)\r\nContent-Length: 0\r\n\r\n"), .next]
+    }
+    defer { server.stop() }
+    let line = try #require(run(to: server.url("/x").absoluteString))
+    #expect(line.hasPrefix("3 spans were not delivered to") && line.contains("302"), "\(line)")
+    #expect(server.requests.allSatisfy { $0.path == "/x" })
+  }
+
   @Test func memoryForSpansIsBounded() throws {
     let server = try RawServer { _ in [.readBody(), .hold] }
     defer { server.stop() }

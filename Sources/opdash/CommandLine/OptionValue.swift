@@ -1,3 +1,4 @@
+import JobFiles
 import JobModel
 
 /// The words that complete a value.
@@ -25,7 +26,9 @@ extension OptionValue<String> {
   static var file: Self { text("FILE", "a file", .files) }
   static var folder: Self { text("DIR", "a folder", .folders) }
   static var url: Self {
-    Self(name: "URL", takes: "a URL, http://… or https://…") { DownloadRequest.isURL($0) ? $0 : nil }
+    Self(name: "URL", takes: "a URL, http://… or https://…") {
+      DownloadRequest.isURL($0) && WebAddress.fault(in: $0) == nil ? $0 : nil
+    }
   }
 
   /// Any text that is not empty.
