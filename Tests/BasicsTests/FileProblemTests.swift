@@ -18,6 +18,16 @@ struct FileProblemTests {
     #expect(FileProblem("/a", reason).description == "/a: \(text)")
   }
 
+  @Test(
+    arguments: [
+      (.system(EACCES), "$F can't be read: Permission denied"),
+      (.isTooLarge(limit: 1 << 20), "$F is not read: it is larger than 1 MiB: split it"),
+      (.isPipe, "$F is not read: it is a named pipe: leave the file in its place, and write to it"),
+    ] as [(FileProblem.Reason, String)])
+  func aFileThatAJobWasToWriteIsRefused(_ reason: FileProblem.Reason, _ text: String) {
+    #expect(FileProblem("/a", reason).refusal(of: "$F") == text)
+  }
+
   @Test func onlyAMissingFileIsAbsent() {
     #expect(FileProblem("/a", .system(ENOENT)).isAbsence && FileProblem("/a", .system(ENOTDIR)).isAbsence)
     #expect(!FileProblem("/a", .system(EACCES)).isAbsence && !FileProblem("/a", .isFolder).isAbsence)

@@ -153,15 +153,13 @@ private func notes(_ record: JobRecord) -> [String] {
 
   @Test(arguments: [
     ("echo plan > $OPDASH_ADD", "there is a plan"),
-    ("mkfifo $OPDASH_ADD", "it is a named pipe"),
-    ("ln -s /etc/passwd $OPDASH_ADD", "it is a symbolic link"),
-    ("truncate -s 17M $OPDASH_ADD", "it is larger than 16 MiB"),
+    ("mkfifo $OPDASH_ADD", "it is a named pipe: leave the file in its place, and write to it"),
+    ("ln -s /etc/passwd $OPDASH_ADD", "it is a symbolic link: leave the file in its place, and write to it"),
+    ("truncate -s 17M $OPDASH_ADD", "it is larger than 16 MiB: split it"),
   ])
   func aFaultFailsTheJob(_ script: String, _ reason: String) throws {
     let run = try AddingRun(["plan": script])
-    let whole =
-      reason.hasPrefix("it")
-      ? "$OPDASH_ADD is not read: \(reason): leave the file in its place, and write to it" : reason
+    let whole = reason.hasPrefix("it") ? "$OPDASH_ADD is not read: \(reason)" : reason
     #expect(run.ended().jobs.map(\.state) == [.failed(JobFailure(.error, whole), allowed: false)])
     #expect(run.kept.isEmpty && run.folder.names(in: "runs/\(run.queue.id)") == ["logs"])
   }

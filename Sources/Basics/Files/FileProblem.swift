@@ -64,5 +64,14 @@ package struct FileProblem: Error, Sendable, Equatable, CustomStringConvertible 
     }
   }
 
+  /// Why a file that a job was to write, at the path in a variable, is not read; with the remedy.
+  package func refusal(of variable: String) -> String {
+    switch reason {
+    case .system: "\(variable) can't be read: \(message)"
+    case .isTooLarge: "\(variable) is not read: \(message)"
+    default: "\(variable) is not read: it is \(reason.words): leave the file in its place, and write to it"
+    }
+  }
+
   package var description: String { "\(path): \(message)" }
 }

@@ -166,9 +166,7 @@ extension JobQueue: ExtensibleFeed {
       return bytes.isEmpty ? nil : bytes
     } catch {
       if error.isAbsence { return nil }
-      if case .system = error.reason { throw AdditionRefusal("$OPDASH_ADD can't be read: \(error.message)") }
-      throw AdditionRefusal(
-        "$OPDASH_ADD is not read: it is \(error.reason.words): leave the file in its place, and write to it")
+      throw AdditionRefusal(error.refusal(of: "$OPDASH_ADD"))
     }
   }
 

@@ -79,11 +79,7 @@ struct OutputValues: Equatable {
     } catch {
       if error.isAbsence { return nil }
       self.init([])
-      if case .system = error.reason {
-        fault = "$OPDASH_OUTPUT can't be read: \(error.message)"
-      } else {
-        fault = "$OPDASH_OUTPUT is not read: it is \(error.reason.words): leave the file in its place, and write to it"
-      }
+      fault = error.refusal(of: "$OPDASH_OUTPUT")
     }
     if !isKept { unlink(path) }
   }
