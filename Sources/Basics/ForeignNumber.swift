@@ -32,9 +32,10 @@ extension Duration {
   /// 30,000 years: sums of millions of them, in microseconds too, are within the range of their types.
   private static let limit = 1e12
 
-  /// The nearest duration to `seconds` that is not negative and small enough to add millions of them; zero for NaN.
+  /// The nearest duration of whole microseconds to `seconds` that is not negative and small enough to add millions of
+  /// them; zero for NaN.
   package init(clamping seconds: Double) {
-    self = seconds > 0 ? .seconds(min(seconds, Self.limit)) : .zero
+    self = seconds > 0 ? .microseconds(Int64((min(seconds, Self.limit) * 1e6).rounded())) : .zero
   }
 }
 

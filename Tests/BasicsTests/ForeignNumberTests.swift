@@ -41,6 +41,8 @@ struct ForeignNumberTests {
     #expect((longest * 1_000_000).components.seconds > 0)
     #expect(longest.components.seconds.multipliedReportingOverflow(by: 1_000_000).overflow == false)
     #expect(Duration(clamping: 1.5) == .seconds(1.5))
+    // As a double it is 0.00000000000000000295 less.
+    #expect(Duration(clamping: 0.123457) == .microseconds(123_457))
     #expect(Duration(clamping: -1) == .zero && Duration(clamping: .nan) == .zero)
   }
 
