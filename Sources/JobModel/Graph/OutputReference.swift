@@ -22,7 +22,7 @@ extension Job {
       return text
     }
     _ = work.mapTexts(note, path: note)
-    return outputs.filter { output in texts.contains { $0.replacing([(output.text, "")]) != $0 } }
+    return outputs.filter { output in texts.contains { $0[...].firstPlace(of: output.text) != nil } }
   }
 }
 

@@ -106,9 +106,7 @@ extension StateClass {
   package init(_ record: JobRecord) {
     self = record.state.isActive && record.cancelling != nil ? .stopping : StateClass(record.state)
   }
-}
 
-extension StateClass {
   /// A skipped job is retried with its cause.
   package var isRetryable: Bool { [.failed, .timedOut, .allowedFailure, .cancelled, .upToDate].contains(self) }
 }
