@@ -5,7 +5,7 @@ import Testing
 /// The advice for words of other tools, with what is made of their values.
 struct ForeignKeysTests {
   private func advice(_ key: String, _ value: String, in tools: ForeignKeys = .job) -> ForeignKeys.Advice? {
-    let node = YAMLNode(content: .scalar(value, isPlain: true), place: .start, end: .start, weight: 1)
+    let node = YAMLNode(content: .scalar(value, isPlain: true), place: .start, end: .start)
     return tools.advice(for: YAMLEntry(key: key, place: .start, value: node))
   }
 

@@ -16,7 +16,7 @@ private struct NeedReader {
     if case .map(let entries) = node.content {
       return entries.compactMap { entry in
         let key = YAMLNode(
-          content: .scalar(entry.key, isPlain: true), place: entry.place, end: entry.value.place, weight: 1)
+          content: .scalar(entry.key, isPlain: true), place: entry.place, end: entry.value.place)
         guard let name = expanded(entry.key, in: key), let when = condition(entry, name) else { return nil }
         return Need(job: name, when: when, place: entry.place)
       }

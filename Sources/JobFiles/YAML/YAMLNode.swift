@@ -9,18 +9,23 @@ struct YAMLNode: Sendable {
   var content: Content
   var place: Place
   var end: Place
-  /// The number of values in it, itself included, with aliases resolved.
-  var weight: Int
-  /// The levels of lists and maps in it, with aliases resolved.
-  var depth = 0
 
   /// The missing value of a key that is not in the file.
-  static let null = YAMLNode(content: .scalar("", isPlain: true), place: .start, end: .start, weight: 1)
+  static let null = YAMLNode(content: .scalar("", isPlain: true), place: .start, end: .start)
 
   /// Whether it is `~`, `null`, or the missing value of a key.
   var isNull: Bool {
     guard case .scalar(let text, isPlain: true) = content else { return false }
-    return ["", "~", "null", "Null", "NULL"].contains(text)
+    return text.utf8.count <= 4 && ["", "~", "null", "Null", "NULL"].contains(text)
+  }
+
+  /// The number of keys and values in it, itself included, with aliases resolved.
+  var weight: Int {
+    switch content {
+    case .scalar: 1
+    case .list(let items): items.reduce(1) { $0 + $1.weight }
+    case .map(let entries): entries.reduce(1) { $0 + 1 + $1.value.weight }
+    }
   }
 
   /// The texts of all scalars in it, without keys.

@@ -8,26 +8,37 @@ struct YAMLReader {
   /// Values that aliases may add, besides twenty times the number of values in the text.
   static let aliasAllowance = 1_000_000
 
+  /// The size of a value, with aliases resolved.
+  private struct Size {
+    /// The number of keys and values in it, itself included.
+    var weight = 1
+    /// The levels of lists and maps in it.
+    var depth = 0
+  }
+
   /// A list or map that is not complete.
   private struct Frame {
     var place: Place
     var anchor: String?
     var isMap: Bool
-    var weight = 1
-    var depth = 1
-    var items: [YAMLNode] = []
-    var entries: [YAMLEntry] = []
-    var seen: [String: Place] = [:]
+    /// Where its own begin in `items` or `entries`.
+    var start: Int
+    var size = Size(depth: 1)
     /// The key of the next value; its text is nil if it is unusable.
     var key: (text: String?, place: Place)?
-    var merged: [YAMLNode] = []
+    var keys = FirstPositions()
+    /// The maps of `<<`; nil without this key.
+    var merged: [YAMLNode]?
   }
 
   private let faults: FaultLog
   /// The number of the file in places.
   private let file: Int
   private var frames: [Frame] = []
-  private var anchors: [String: YAMLNode] = [:]
+  /// The items of all lists and the entries of all maps that are not complete, those of the innermost last.
+  private var items: [YAMLNode] = []
+  private var entries: [YAMLEntry] = []
+  private var anchors: [String: (node: YAMLNode, size: Size)] = [:]
   private var openAnchors: Set<String> = []
   private var root: YAMLNode?
   private var written = 0
@@ -71,24 +82,27 @@ struct YAMLReader {
   }
 
   private mutating func take(_ event: yaml_event_t) throws(YAMLError) {
-    let place = Place(event.start_mark).of(file: file)
-    let end = Place(event.end_mark).of(file: file)
+    let place = Place(event.start_mark, file: file)
+    let end = Place(event.end_mark, file: file)
     switch event.type {
     case YAML_SCALAR_EVENT:
       let scalar = event.data.scalar
       let text = String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
       let tag = Self.text(scalar.tag)
       check(tag, on: place, allowed: ["str", "int", "float", "bool", "null"])
-      let isPlain = scalar.style == YAML_PLAIN_SCALAR_STYLE && tag != "!" && tag != Self.prefix + "str"
+      let isText = tag.map { $0 == "!" || $0 == Self.prefix + "str" } ?? false
+      let isPlain = scalar.style == YAML_PLAIN_SCALAR_STYLE && !isText
       add(
-        YAMLNode(content: .scalar(text, isPlain: isPlain), place: place, end: end, weight: 1),
+        YAMLNode(content: .scalar(text, isPlain: isPlain), place: place, end: end), Size(),
         anchor: Self.text(scalar.anchor))
     case YAML_SEQUENCE_START_EVENT:
       check(Self.text(event.data.sequence_start.tag), on: place, allowed: ["seq"])
-      try open(Frame(place: place, anchor: Self.text(event.data.sequence_start.anchor), isMap: false))
+      try open(
+        Frame(place: place, anchor: Self.text(event.data.sequence_start.anchor), isMap: false, start: items.count))
     case YAML_MAPPING_START_EVENT:
       check(Self.text(event.data.mapping_start.tag), on: place, allowed: ["map"])
-      try open(Frame(place: place, anchor: Self.text(event.data.mapping_start.anchor), isMap: true))
+      try open(
+        Frame(place: place, anchor: Self.text(event.data.mapping_start.anchor), isMap: true, start: entries.count))
     case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: close(at: end)
     case YAML_ALIAS_EVENT: try resolve(Self.text(event.data.alias.anchor) ?? "", place, end: end)
     case YAML_DOCUMENT_START_EVENT where root != nil:
@@ -104,8 +118,8 @@ struct YAMLReader {
 
   private static let prefix = "tag:yaml.org,2002:"
 
-  private func check(_ tag: String?, on place: Place, allowed: [String]) {
-    guard let tag, tag != "!", !allowed.contains(where: { tag == Self.prefix + $0 }) else { return }
+  private func check(_ tag: String?, on place: Place, allowed: @autoclosure () -> [String]) {
+    guard let tag, tag != "!", !allowed().contains(where: { tag == Self.prefix + $0 }) else { return }
     faults.add(place, "tag \(Quoted.text(tag)) means nothing here: delete it, or put text that begins with ! in quotes")
   }
 
@@ -123,13 +137,15 @@ struct YAMLReader {
 
   private mutating func close(at end: Place) {
     guard var frame = frames.popLast() else { return }
-    if frame.isMap { merge(into: &frame) }
     if let anchor = frame.anchor { openAnchors.remove(anchor) }
-    add(
-      YAMLNode(
-        content: frame.isMap ? .map(frame.entries) : .list(frame.items), place: frame.place, end: end,
-        weight: frame.weight, depth: frame.depth),
-      anchor: frame.anchor)
+    let content: YAMLNode.Content
+    if frame.isMap {
+      merge(into: &frame)
+      content = .map(entries.cut(from: frame.start))
+    } else {
+      content = .list(items.cut(from: frame.start))
+    }
+    add(YAMLNode(content: content, place: frame.place, end: end), frame.size, anchor: frame.anchor)
   }
 
   private mutating func resolve(_ name: String, _ place: Place, end: Place) throws(YAMLError) {
@@ -137,7 +153,7 @@ struct YAMLReader {
       throw .init(
         place: place, message: "alias *\(Quoted.bare(name)) stands inside the value that it names: write the value out")
     }
-    guard var node = anchors[name] else {
+    guard case (var node, let size)? = anchors[name] else {
       let hint = NearestName.hint(for: name, in: anchors.keys.sorted())
       throw .init(
         place: place,
@@ -146,30 +162,30 @@ struct YAMLReader {
       )
     }
     // An alias in a value that another alias stands for makes both deeper.
-    guard frames.count + node.depth <= Self.depthLimit else { throw tooDeep(place) }
-    aliased = aliased &+ node.weight
+    guard frames.count + size.depth <= Self.depthLimit else { throw tooDeep(place) }
+    aliased = aliased &+ size.weight
     guard aliased <= Self.aliasAllowance + 20 * written else {
       throw .init(
-        place: place, message: "the aliases up to here stand for more than \(aliased - node.weight) values: write fewer"
+        place: place, message: "the aliases up to here stand for more than \(aliased - size.weight) values: write fewer"
       )
     }
     // Faults in the value are reported where it is written; only for a list or map the place is that of the alias.
     if case .scalar = node.content { (node.place, node.end) = (place, end) }
-    add(node, anchor: nil)
+    add(node, size, anchor: nil)
   }
 
   /// Adds a complete value as a key, a value, an item, or the whole document.
-  private mutating func add(_ node: YAMLNode, anchor: String?) {
+  private mutating func add(_ node: YAMLNode, _ size: Size, anchor: String?) {
     written += 1
-    if let anchor { anchors[anchor] = node }
+    if let anchor { anchors[anchor] = (node, size) }
     guard let top = frames.indices.last else {
       root = node
       return
     }
-    frames[top].weight += node.weight
-    frames[top].depth = max(frames[top].depth, node.depth + 1)
+    frames[top].size.weight += size.weight
+    frames[top].size.depth = max(frames[top].size.depth, size.depth + 1)
     guard frames[top].isMap else {
-      frames[top].items.append(node)
+      items.append(node)
       return
     }
     guard let key = frames[top].key else {
@@ -184,16 +200,12 @@ struct YAMLReader {
     }
     frames[top].key = nil
     guard let text = key.text else { return }
-    if let first = frames[top].seen[text] {
-      faults.add(key.place, "duplicate key \(Quoted.text(text)), given at \(first.words) already: delete one of them")
-    } else {
-      frames[top].seen[text] = key.place
+    if let first = frames[top].keys.position(of: text, in: entries, from: frames[top].start, by: \.key) {
+      let place = entries[first].place.words
+      faults.add(key.place, "duplicate key \(Quoted.text(text)), given at \(place) already: delete one of them")
     }
-    if text == "<<" {
-      frames[top].merged += sources(of: node)
-    } else {
-      frames[top].entries.append(YAMLEntry(key: text, place: key.place, value: node))
-    }
+    entries.append(YAMLEntry(key: text, place: key.place, value: node))
+    if text == "<<" { frames[top].merged = (frames[top].merged ?? []) + sources(of: node) }
   }
 
   private func sources(of node: YAMLNode) -> [YAMLNode] {
@@ -212,14 +224,27 @@ struct YAMLReader {
   }
 
   /// A key of the map itself precedes a merged one, an earlier merged map a later one.
-  private func merge(into frame: inout Frame) {
-    for source in frame.merged {
-      guard case .map(let entries) = source.content else { continue }
-      for entry in entries where frame.seen[entry.key] == nil {
-        frame.seen[entry.key] = entry.place
-        frame.entries.append(entry)
+  private mutating func merge(into frame: inout Frame) {
+    guard let merged = frame.merged else { return }
+    for source in merged {
+      guard case .map(let others) = source.content else { continue }
+      for other in others
+      where frame.keys.position(of: other.key, in: entries, from: frame.start, by: \.key) == nil {
+        entries.append(other)
       }
     }
+    entries[frame.start...].removeAll { $0.key == "<<" }
+  }
+}
+
+extension Array {
+  /// Moves the elements from a position on into an array of their own, which has no room for more.
+  fileprivate mutating func cut(from start: Int) -> [Element] {
+    var own: [Element] = []
+    own.reserveCapacity(count - start)
+    while count > start { own.append(removeLast()) }
+    own.reverse()
+    return own
   }
 }
 
@@ -279,5 +304,5 @@ private struct YAMLParser: ~Copyable {
 }
 
 extension Place {
-  init(_ mark: yaml_mark_t) { self.init(line: mark.line + 1, column: mark.column + 1) }
+  init(_ mark: yaml_mark_t, file: Int = 0) { self.init(line: mark.line + 1, column: mark.column + 1, file: file) }
 }
