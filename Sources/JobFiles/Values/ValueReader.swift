@@ -10,15 +10,15 @@ struct ValueReader {
   ///
   /// With `.outputs` allowed, it may hold references to values of other jobs.
   func text(
-    _ node: YAMLNode, _ name: String, takes: String, unknown: Variables.Unknown = .isFault, isArgument: Bool = false,
-    allowing allowances: Variables.Allowances = []
+    _ node: YAMLNode, _ name: @autoclosure () -> String, takes: String, unknown: Variables.Unknown = .isFault,
+    isArgument: Bool = false, allowing allowances: Variables.Allowances = []
   ) -> String? {
-    guard let (text, _) = scalar(node, name, takes: takes, unknown: unknown, allowing: allowances) else { return nil }
-    guard !text.unicodeScalars.contains("\0") else {
-      return faults.fail(node.place, "\(name) holds a NUL character, which no command or file name can: delete it")
+    guard let (text, _) = scalar(node, name(), takes: takes, unknown: unknown, allowing: allowances) else { return nil }
+    guard !text.utf8.contains(0) else {
+      return faults.fail(node.place, "\(name()) holds a NUL character, which no command or file name can: delete it")
     }
     if case .isFault = unknown, case .scalar(let written, _) = node.content {
-      variables.warnOfShellNames(in: written, at: node, name, isArgument: isArgument)
+      variables.warnOfShellNames(in: written, at: node, name(), isArgument: isArgument)
     }
     return text
   }
@@ -151,11 +151,11 @@ struct ValueReader {
 
   /// A scalar's expanded text, and whether it is quoted text without variables, which can't be a number or a flag.
   private func scalar(
-    _ node: YAMLNode, _ name: String, takes: String, unknown: Variables.Unknown = .isFault,
+    _ node: YAMLNode, _ name: @autoclosure () -> String, takes: String, unknown: Variables.Unknown = .isFault,
     allowing allowances: Variables.Allowances = []
   ) -> (text: String, isText: Bool)? {
     guard case .scalar(let written, let isPlain) = node.content, !node.isNull else {
-      return faults.fail(node.place, "\(name) takes \(takes); this is \(node.words)\(advice(for: node))")
+      return faults.fail(node.place, "\(name()) takes \(takes); this is \(node.words)\(advice(for: node))")
     }
     guard let text = variables.expand(written, in: node, unknown: unknown, allowing: allowances) else { return nil }
     return (text, !isPlain && text == written)

@@ -3,13 +3,13 @@ import JobModel
 /// Warnings for a `$` name that is passed on to the shell, or to a program as it stands, although the file has a similar variable.
 extension Variables {
   /// Warns of `$NAME` in a value that no shell reads; in an argument of a program only where it is the whole, or a folder.
-  func warnOfShellNames(in text: String, at node: YAMLNode, _ owner: String, isArgument: Bool) {
+  func warnOfShellNames(in text: String, at node: YAMLNode, _ owner: @autoclosure () -> String, isArgument: Bool) {
     for name in Self.shellNames(in: text) {
       guard let advice = isVar(name) ? "${\(name)}" : environment[name] == nil ? nil : "${env.\(name)}" else {
         continue
       }
       if isArgument, text != "$\(name)", !text.hasPrefix("$\(name)/") { continue }
-      let place = isArgument ? "a list" : owner
+      let place = isArgument ? "a list" : owner()
       warn("'$\(name)' stays as it is in \(place), which no shell reads: write \(advice)", "$\(name)", 0, in: node)
     }
   }

@@ -6,7 +6,7 @@ struct CommandReader {
   /// The words of the command line before a script.
   let shell: [String]
   /// The environment variables that a file gives to a script.
-  let names: Set<String>
+  let environment: [String: String]
 
   private var faults: FaultLog { values.faults }
 
@@ -20,7 +20,7 @@ struct CommandReader {
   ) -> ShellWork.Command? {
     if case .list(let items) = node.content { return list(items, node, name, allowances) }
     let isShell = shell == ShellWork.standardShell || ScriptShell.isShell(shell)
-    let unknown = isShell ? Variables.Unknown.isForShell(knowing: names) : .isForProgram
+    let unknown = isShell ? Variables.Unknown.isForShell(knowing: Set(environment.keys)) : .isForProgram
     guard let text = values.text(node, name, takes: takes, unknown: unknown, allowing: allowances) else { return nil }
     guard !text.allSatisfy(\.isWhitespace) else {
       return faults.fail(node.place, "\(name) is empty: it takes \(takes)")
@@ -33,19 +33,25 @@ struct CommandReader {
   private func list(
     _ items: [YAMLNode], _ node: YAMLNode, _ name: String, _ allowances: Variables.Allowances
   ) -> ShellWork.Command? {
-    let words = items.map { item -> String? in
+    var words: [String] = []
+    words.reserveCapacity(items.count)
+    var first: String?
+    for (position, item) in items.enumerated() {
       guard !item.isNull else {
-        return faults.fail(item.place, "an argument of \(name) is empty: write \"\" for an empty one")
+        faults.add(item.place, "an argument of \(name) is empty: write \"\" for an empty one")
+        continue
       }
-      return values.text(item, "an argument of \(name)", takes: "text", isArgument: true, allowing: allowances)
+      let word = values.text(item, "an argument of \(name)", takes: "text", isArgument: true, allowing: allowances)
+      if position == 0 { first = word }
+      if let word { words.append(word) }
     }
-    guard let first = words.first else { return faults.fail(node.place, "\(name) is empty: it takes \(takes)") }
+    guard !items.isEmpty else { return faults.fail(node.place, "\(name) is empty: it takes \(takes)") }
     if first?.isEmpty == true {
       return faults.fail(
         items[0].place, "\(name) names no program, because its first word is empty: write the program first")
     }
     // Compose has these before the command of a probe.
-    if let first, ["CMD", "CMD-SHELL"].contains(first) {
+    if let first, first == "CMD" || first == "CMD-SHELL" {
       return faults.fail(
         items[0].place,
         "'\(first)' is a word of Compose: "
@@ -57,8 +63,7 @@ struct CommandReader {
         "a list is one program and its arguments, so \(Quoted.text(first)) is the name of a program: "
           + "write commands as text, below 'run: |'")
     }
-    let known = words.compactMap { $0 }
-    return known.count == words.count ? .argv(known) : nil
+    return words.count == items.count ? .argv(words) : nil
   }
 
   /// Warns where YAML took the end of an unquoted command for a comment that the shell would not have.

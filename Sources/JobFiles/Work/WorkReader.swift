@@ -17,7 +17,7 @@ struct WorkReader {
   }
 
   private func shell(_ node: YAMLNode, _ policy: JobPolicy) -> ShellWork? {
-    let commands = CommandReader(values: values, shell: policy.shell, names: Set(policy.environment.keys))
+    let commands = CommandReader(values: values, shell: policy.shell, environment: policy.environment)
     let service = policy.service.map { ServiceReader(values: values, commands: commands).read($0) }
     // A probe of a service may be a script.
     if case .list = node.content, let place = policy.shellPlace, !Self.isScript(service?.probe),

@@ -155,10 +155,7 @@ package struct Job: Sendable, Equatable {
   }
 
   /// The job's service settings; nil for a job that ends by itself.
-  package var service: Service? {
-    if case .shell(let work) = work { return work.service }
-    return nil
-  }
+  package var service: Service? { work.service }
 }
 
 /// An edge of the graph: another job, and how it must end before this one can start.

@@ -11,6 +11,11 @@ package indirect enum JobWork: Sendable, Equatable {
   /// An operation of the program's own queue.
   case operation(OperationWork)
 
+  /// The service settings of a program that other jobs need running rather than ended.
+  package var service: Service? {
+    if case .shell(let work) = self { work.service } else { nil }
+  }
+
   /// The name of the kind in events and job files.
   package var kind: String {
     switch self {
@@ -87,9 +92,10 @@ package struct ShellWork: Sendable, Equatable {
   package var engine = Engine.local
   /// The resources that the program requests if a cluster executes it.
   package var clusterRequest: ClusterRequest {
-    get { requested?.value ?? ClusterRequest() }
-    set { requested = newValue == ClusterRequest() ? nil : Shared(newValue) }
+    get { requested?.value ?? Self.noRequest }
+    set { requested = newValue == Self.noRequest ? nil : Shared(newValue) }
   }
+  private static let noRequest = ClusterRequest()
 
   /// The cluster resources of the program; nil on this machine.
   package var cluster: ClusterRequest? { engine == .cluster ? clusterRequest : nil }
