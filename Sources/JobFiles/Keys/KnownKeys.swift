@@ -48,25 +48,40 @@ struct KnownKey<Record>: Sendable {
 /// The entries of a map by key.
 struct KnownEntries {
   let place: Place
-  /// One for each key; so few that a search of all takes less time than a hash.
-  private var known: [YAMLEntry] = []
+  /// Those of the map, and what is read in place of unknown ones.
+  fileprivate private(set) var entries: [YAMLEntry]
+  /// The positions in the table and in `entries` of one for each key, in the order of the table; so few that a search
+  /// takes less time than a hash.
+  fileprivate private(set) var known: [(key: Int, entry: Int)] = []
   /// Whether a key is unknown, so that a missing one may be misspelt.
   fileprivate(set) var hasUnknown = false
 
-  fileprivate init(place: Place) { self.place = place }
+  fileprivate init(place: Place, entries: [YAMLEntry]) {
+    (self.place, self.entries) = (place, entries)
+    known.reserveCapacity(min(entries.count, 8))
+  }
 
-  subscript(key: String) -> YAMLEntry? { known.first { $0.key == key } }
+  subscript(key: String) -> YAMLEntry? { known.first { entries[$0.entry].key == key }.map { entries[$0.entry] } }
 
-  var places: [String: Place] { Dictionary(uniqueKeysWithValues: known.map { ($0.key, $0.place) }) }
+  var places: [String: Place] {
+    Dictionary(uniqueKeysWithValues: known.map { (entries[$0.entry].key, entries[$0.entry].place) })
+  }
 
   /// The first of a key counts.
-  fileprivate mutating func add(_ entry: YAMLEntry) {
-    if self[entry.key] == nil { known.append(entry) }
+  fileprivate mutating func add(_ entry: Int, at key: Int) {
+    let index = known.firstIndex { $0.key >= key } ?? known.count
+    if index == known.count || known[index].key > key { known.insert((key, entry), at: index) }
+  }
+
+  /// Adds what is read in place of an unknown entry.
+  fileprivate mutating func add(_ entry: YAMLEntry, at key: Int) {
+    entries.append(entry)
+    add(entries.count - 1, at: key)
   }
 }
 
 /// The keys that a map may have.
-struct KnownKeys<Record>: Sendable {
+final class KnownKeys<Record>: Sendable {
   /// The name of the map in messages: `a job`, `retry`.
   let owner: String
   let table: [KnownKey<Record>]
@@ -81,7 +96,8 @@ struct KnownKeys<Record>: Sendable {
   /// The names of the keys in the order of the table.
   let keys: [String]
 
-  private let names: Set<String>
+  /// Where each key stands in the table.
+  private let positions: [String: Int]
   /// The names of `table` in messages.
   private let paths: [String]
 
@@ -95,7 +111,7 @@ struct KnownKeys<Record>: Sendable {
     self.table = table
     paths = table.map { (path ?? owner + ".") + $0.name }
     keys = table.map(\.name)
-    names = Set(keys)
+    positions = Dictionary(zip(keys, keys.indices)) { first, _ in first }
     self.example = example
     self.textKey = textKey
     self.others = others
@@ -113,10 +129,7 @@ struct KnownKeys<Record>: Sendable {
   }
 
   func read(_ entries: KnownEntries, into record: inout Record, _ values: ValueReader) {
-    // By index: a key that is not in the map need not be copied.
-    for index in table.indices {
-      if let entry = entries[keys[index]] { table[index].read(entry, paths[index], values, &record) }
-    }
+    for (key, entry) in entries.known { table[key].read(entries.entries[entry], paths[key], values, &record) }
   }
 
   /// Reports unknown keys, with the advice of `advice` if it has some; nil for anything but a map.
@@ -138,12 +151,12 @@ struct KnownKeys<Record>: Sendable {
       }
       return faults.fail(node.place, "\(owner) is a map; this is \(node.words): write '\(example)' or the like")
     }
-    var result = KnownEntries(place: node.place)
-    for entry in entries {
+    var result = KnownEntries(place: node.place, entries: entries)
+    for (index, entry) in entries.enumerated() {
       if faults.isCut { break }
-      if names.contains(entry.key) {
+      if let position = positions[entry.key] {
         // The YAML reader has reported a second one of the same key.
-        result.add(entry)
+        result.add(index, at: position)
       } else if !entry.key.hasPrefix("x-") {
         let other = others.advice(for: entry)
         let sentence = advice(entry) ?? other?.sentence ?? elsewhere()[entry.key]
@@ -151,7 +164,8 @@ struct KnownKeys<Record>: Sendable {
           entry.place, "unknown key \(Quoted.text(entry.key))\(sentence.map { ": \($0)" } ?? hint(for: entry))")
         // The value is read as the value of our key, so that its faults are reported at once.
         if let key = other?.key, result[key] == nil, !entries.contains(where: { $0.key == key }) {
-          result.add(YAMLEntry(key: key, place: entry.place, value: entry.value))
+          let read = YAMLEntry(key: key, place: entry.place, value: entry.value)
+          if let position = positions[key] { result.add(read, at: position) }
         } else {
           result.hasUnknown = true
         }
@@ -174,7 +188,7 @@ struct KnownKeys<Record>: Sendable {
   /// The fault of text that begins with a key: `run ls`, `run:ls`, `run = ls`.
   private func missingColon(in text: String) -> String? {
     guard let word = text.firstMatch(of: /^[a-z_0-9]+/)?.output, word.count < text.count,
-      names.contains(String(word))
+      positions[String(word)] != nil
         || others.advice(for: YAMLEntry(key: String(word), place: .start, value: .null)) != nil
     else { return nil }
     let (message, advice) = SyntaxAdvice.missingColon(in: text)
