@@ -68,6 +68,23 @@ import Testing
       try edges(graph("jobs: { 'a*': { run: ls }, ab: { run: ls }, z: { needs: ['a*'], run: ls } }")).last == "z: a*")
   }
 
+  @Test(arguments: [3, 16, 17, 100])
+  func needsOfAnyNumberNameAJobOnce(count: Int) throws {
+    let names = (1...count).map { "j\($0)" }
+    let jobs = "vars: { v: j2 }\njobs:\n" + names.map { "  \($0): { run: ls }\n" }.joined()
+    let list = names.joined(separator: ", ")
+    #expect(
+      try edges(graph(jobs + "  z: { needs: [\(list)], run: ls }\n")).last == "z: " + names.joined(separator: " "))
+    func messages(_ needs: String) -> [String] {
+      faults(jobs + "  z: { run: ls, needs: \(needs) }\n").map { String($0.drop { $0 != " " }.dropFirst()) }
+    }
+    let twice = "needs names 'j2' twice: delete one"
+    #expect(messages("[\(list), j2, '*', '${v}', '*']") == [twice, twice, "needs names '*' twice: delete one"])
+    // The keys of a map differ, but not with the values of their variables.
+    let map = names.map { "\($0): ok" }.joined(separator: ", ")
+    #expect(messages("{ \(map), '*': ok, '${v}': ok }") == [twice])
+  }
+
   @Test(arguments: [
     ("['test-a', test-a]", "5:26: needs names 'test-a' twice: delete one"),
     ("[biuld]", "5:16: unknown job 'biuld' in needs: did you mean 'build'?"),

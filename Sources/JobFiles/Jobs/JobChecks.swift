@@ -7,7 +7,7 @@ struct JobChecks {
 
   /// Reports cycles, one at each place; true if there are some.
   func cycles(_ needs: [[Need<Int>]]) -> Bool {
-    let cycles = DependencyOrder(needs.map { $0.map(\.job) }).cycles
+    let cycles = DependencyOrder(needs, by: \.job).cycles
     var places = Set<Place>()
     for cycle in cycles {
       let place = needs[cycle[0]].first { $0.job == cycle[1] }?.place ?? drafts[cycle[0]].place
@@ -26,8 +26,8 @@ struct JobChecks {
   /// Reports files of several downloads; `known` has the jobs of the extended run.
   func targets(_ known: KnownJobs?) {
     var writers: [String: Int] = [:]
-    for (index, draft) in drafts.enumerated() {
-      guard case .download(let work) = draft.work, let place = draft.target else { continue }
+    for index in drafts.indices {
+      guard case .download(let work) = drafts[index].work, let place = drafts[index].target else { continue }
       if let writer = known?.writer(of: work.file) {
         faults.add(
           place,
@@ -39,7 +39,7 @@ struct JobChecks {
         writers[work.file] = index
         continue
       }
-      guard draft.matrix == nil || draft.matrix != drafts[first].matrix else {
+      guard drafts[index].matrix == nil || drafts[index].matrix != drafts[first].matrix else {
         faults.add(
           place, "\(Quoted.text(work.file)) is the file of several instances: write 'to' with ${matrix.NAME} in it")
         continue
@@ -53,8 +53,8 @@ struct JobChecks {
 
   /// `pools` has nil for a size with a fault.
   func uses(_ pools: [String: Int?]) {
-    for draft in drafts {
-      for (pool, use) in draft.policy.uses {
+    for index in drafts.indices {
+      for (pool, use) in drafts[index].policy.uses {
         guard let known = pools[pool] else {
           let advice = NearestName.hint(
             for: pool, in: pools.keys.sorted(),

@@ -21,17 +21,26 @@ private struct NeedReader {
         return Need(job: name, when: when, place: entry.place)
       }
     }
-    let takes = "a list of jobs, or a map of jobs to \(Self.words)"
-    var seen: Set<String> = []
-    return (values.list(node, "needs", takes: takes, isSingleAllowed: true) ?? []).compactMap { item in
+    let items = values.list(node, "needs", takes: Self.takes, isSingleAllowed: true) ?? []
+    var needs: [Need<String>] = []
+    var names = FirstPositions()
+    needs.reserveCapacity(items.count)
+    for item in items {
       guard case .scalar(let text, _) = item.content, !item.isNull else {
-        return faults.fail(item.place, "needs takes \(takes); this item is \(item.words): write a job's name")
+        faults.add(item.place, "needs takes \(Self.takes); this item is \(item.words): write a job's name")
+        continue
       }
-      guard let name = expanded(text, in: item) else { return nil }
-      guard seen.insert(name).inserted else { return faults.fail(item.place, Self.twice(name)) }
-      return Need(job: name, when: .ok, place: item.place)
+      guard let name = expanded(text, in: item) else { continue }
+      if names.position(of: name, in: needs, by: \.job) == nil {
+        needs.append(Need(job: name, when: .ok, place: item.place))
+      } else {
+        faults.add(item.place, Self.twice(name))
+      }
     }
+    return needs
   }
+
+  private static let takes = "a list of jobs, or a map of jobs to \(words)"
 
   static func twice(_ name: String) -> String { "needs names \(Quoted.text(name)) twice: delete one" }
 
@@ -77,6 +86,8 @@ struct NeedResolver {
   private let ordinaryCount: Int
   private let hasBrokenMatrix: Bool
   private var expanded = 0
+  /// The place of each job in the needs of the job that asked for it last, and whether its own name put it there.
+  private var known: [(position: Int, isExact: Bool)]
   /// Bounds the search for near names in a file with very many unknown ones.
   private var searches = 2_000_000
 
@@ -84,9 +95,9 @@ struct NeedResolver {
     self.drafts = drafts
     self.faults = faults
     ordinaryCount = drafts.firstIndex { $0.finally != nil } ?? drafts.count
-    let names = drafts.map { (name: $0.name, matrix: $0.matrix) }
-    ordinary = JobNameIndex(names[..<ordinaryCount])
-    final = JobNameIndex(names[ordinaryCount...])
+    ordinary = JobNameIndex(drafts[..<ordinaryCount].map { ($0.name, $0.matrix) })
+    final = JobNameIndex(drafts[ordinaryCount...].map { ($0.name, $0.matrix) })
+    known = Array(repeating: (0, false), count: drafts.count)
     hasBrokenMatrix = drafts.contains { $0.hasBrokenMatrix }
   }
 
@@ -96,52 +107,56 @@ struct NeedResolver {
   }
 
   private mutating func needs(of number: Int) -> [Need<Int>] {
-    let written = drafts[number].needs
+    let isFinal = number >= ordinaryCount
     var needs: [Need<Int>] = []
-    // Where each job stands in `needs`, and whether its own name put it there.
-    var known: [Int: (position: Int, isExact: Bool)] = [:]
-    for need in written {
+    needs.reserveCapacity(drafts[number].needs.count)
+    for need in drafts[number].needs {
       if faults.isCut { return needs }
-      guard let (jobs, isExact) = jobs(of: need, number) else { continue }
-      for job in jobs {
-        let found = Need(job: job, when: need.when, place: need.place)
-        guard let earlier = known[job] else {
-          known[job] = (needs.count, isExact)
-          needs.append(found)
-          continue
-        }
-        switch (earlier.isExact, isExact) {
-        case (true, true): faults.add(need.place, NeedReader.twice(drafts[job].name))
-        // A name says more than a pattern.
-        case (true, false): break
-        case (false, true):
-          needs[earlier.position] = found
-          known[job]?.isExact = true
-        case (false, false):
-          let when = needs[earlier.position].when
-          if when == need.when { break }
-          faults.add(
-            need.place,
-            "\(Quoted.text(drafts[job].name)) is to be '\(need.when.rawValue)' here and '\(when.rawValue)' above: "
-              + "name it by itself, or change a pattern")
-        }
+      guard let job = isFinal ? final.job(named: need.job) : ordinary.job(named: need.job) else {
+        for job in jobs(of: need, number, isFinal: isFinal) ?? [] { add(job, need, isExact: false, to: &needs) }
+        continue
+      }
+      let named = isFinal ? ordinaryCount + job : job
+      // A job that needs itself is reported with the other cycles.
+      if named != number, let fault = conditionFault(need.when, named) {
+        faults.add(need.place, fault)
+      } else {
+        add(named, need, isExact: true, to: &needs)
       }
     }
     return needs
   }
 
-  /// The jobs of one need, and whether it has the name of exactly one; nil after a fault.
-  private mutating func jobs(of need: Need<String>, _ number: Int) -> (jobs: [Int], isExact: Bool)? {
-    let isFinal = number >= ordinaryCount
+  /// Adds a job that a need names, exactly or with others.
+  private mutating func add(_ job: Int, _ need: Need<String>, isExact: Bool, to needs: inout [Need<Int>]) {
+    let found = Need(job: job, when: need.when, place: need.place)
+    let earlier = known[job]
+    guard earlier.position < needs.count, needs[earlier.position].job == job else {
+      known[job] = (needs.count, isExact)
+      needs.append(found)
+      return
+    }
+    switch (earlier.isExact, isExact) {
+    case (true, true): faults.add(need.place, NeedReader.twice(drafts[job].name))
+    // A name says more than a pattern.
+    case (true, false): break
+    case (false, true):
+      needs[earlier.position] = found
+      known[job].isExact = true
+    case (false, false):
+      let when = needs[earlier.position].when
+      if when == need.when { break }
+      faults.add(
+        need.place,
+        "\(Quoted.text(drafts[job].name)) is to be '\(need.when.rawValue)' here and '\(when.rawValue)' above: "
+          + "name it by itself, or change a pattern")
+    }
+  }
+
+  /// The jobs of a need that is not the name of one; nil after a fault.
+  private mutating func jobs(of need: Need<String>, _ number: Int, isFinal: Bool) -> [Int]? {
     let index = isFinal ? final : ordinary
     let first = isFinal ? ordinaryCount : 0
-    if let job = index.job(named: need.job) {
-      // A job that needs itself is reported with the other cycles.
-      if first + job != number, let fault = conditionFault(need.when, first + job) {
-        return faults.fail(need.place, fault)
-      }
-      return ([first + job], true)
-    }
     var jobs: [Int]
     if let instances = index.instances(of: need.job) {
       guard drafts[number].matrix != need.job else {
@@ -178,7 +193,7 @@ struct NeedResolver {
         "up to here, names of matrices and patterns stand for more than \(Self.limit) needs: "
           + "write a job that needs these, and let others need that one")
     }
-    return (jobs, false)
+    return jobs
   }
 
   /// The jobs that a pattern matches, by their numbers in its index; nil for text without wildcards.
@@ -195,9 +210,7 @@ struct NeedResolver {
   private func conditionFault(_ when: JobNeed.Condition, _ job: Int) -> String? {
     guard let work = drafts[job].work else { return nil }
     let name = drafts[job].matrix ?? drafts[job].name
-    var service: Service?
-    if case .shell(let shell) = work { service = shell.service }
-    switch (service, when) {
+    switch (work.service, when) {
     case (nil, .ready):
       return
         "job \(Quoted.text(name)) is not a service, so it is never 'ready': write '\(Quoted.bare(name)): ok', or give it "

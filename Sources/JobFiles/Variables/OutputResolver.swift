@@ -85,7 +85,7 @@ struct OutputResolver {
   /// Checks that users need writers through other jobs, for 64 writers in one pass over all jobs.
   private func check(_ questions: [Question]) {
     guard !questions.isEmpty else { return }
-    let order = DependencyOrder(needs.map { $0.map(\.job) }).order
+    let order = DependencyOrder(needs, by: \.job).order
     let passLength = drafts.count + needs.reduce(0) { $0 + $1.count }
     var steps = 0
     let byWriter = Dictionary(grouping: questions, by: \.writer)

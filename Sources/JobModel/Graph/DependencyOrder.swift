@@ -15,7 +15,10 @@ package struct DependencyOrder: Sendable, Equatable {
   }
 
   /// `needs[n]` are the nodes that `n` needs, each an index of `needs`.
-  package init(_ needs: [[Int]]) {
+  package init(_ needs: [[Int]]) { self.init(needs) { $0 } }
+
+  /// `node` tells the node of a need.
+  package init<Need>(_ needs: [[Need]], by node: (Need) -> Int) {
     let new = -1
     let done = -2
     // For a node on the path: its depth.
@@ -34,7 +37,7 @@ package struct DependencyOrder: Sendable, Equatable {
           continue
         }
         path[top].next += 1
-        let need = needs[step.node][step.next]
+        let need = node(needs[step.node][step.next])
         if marks[need] == new {
           marks[need] = path.count
           path.append(Step(node: need, reported: step.reported))

@@ -54,14 +54,13 @@ package struct JobNameIndex: Sendable {
   package private(set) var comparisons = 0
 
   /// Each job's name with the name of its matrix; of equal names, the first counts.
-  package init(_ list: some Sequence<(name: String, matrix: String?)>) {
-    var names: [String] = []
-    for (name, matrix) in list {
-      if jobs[name] == nil { jobs[name] = names.count }
-      if let matrix { instances[matrix, default: []].append(names.count) }
-      names.append(name)
+  package init(_ list: [(name: String, matrix: String?)]) {
+    names = list.map(\.name)
+    jobs.reserveCapacity(list.count)
+    for (number, (name, matrix)) in list.enumerated() {
+      if let first = jobs.updateValue(number, forKey: name) { jobs[name] = first }
+      if let matrix { instances[matrix, default: []].append(number) }
     }
-    self.names = names
   }
 
   /// The job of exactly this name.
@@ -96,7 +95,7 @@ extension JobGraph {
   /// The job of this name, else the instances of the job of this name, else the jobs that it matches as a pattern with `*` and
   /// `?`; empty if there are none.
   package func jobs(matching text: String) -> [JobID] {
-    var index = JobNameIndex(jobs.lazy.map { ($0.name, $0.matrix) })
+    var index = JobNameIndex(jobs.map { ($0.name, $0.matrix) })
     let found = index.job(named: text).map { [$0] } ?? index.instances(of: text) ?? index.jobs(matching: text)
     return found.map(JobID.init)
   }
