@@ -35,7 +35,7 @@ package enum JobFile {
   ) throws(JobFileFaults) -> JobGraph {
     let source = try SourceText(bytes, file: file)
     let faults = FaultLog(file: file, source: source, directory: directory)
-    let root: YAMLNode
+    var root: YAMLNode
     do throws(YAMLError) {
       root = try YAMLReader.read(0, faults) ?? .null
     } catch {
@@ -43,12 +43,13 @@ package enum JobFile {
       faults.add(error.place, error.message)
       throw faults.all
     }
-    let parts = JobFileParts(root, faults: faults, environment: environment)
+    var parts = JobFileParts(consume root, faults: faults, environment: environment)
     let variables = Variables(environment: environment.merging(parts.dotenv) { $1 }, faults: faults)
     let values = ValueReader(faults: faults, variables: variables)
     let secrets = SecretReader(parts, values, environment: environment, overrides: vars)
+    let tree = parts.takeRoot()
     let decoder = JobFileDecoder(values: values, parts: parts, standardName: standardName(file), known: known)
-    var graph = decoder.decode(parts.root, overrides: vars)
+    var graph = decoder.decode(consume tree, overrides: vars)
     graph?.hide(faults.secrets.union(known?.secrets ?? []))
     graph?.includedFiles = parts.paths
     secrets.warnOfMissing()

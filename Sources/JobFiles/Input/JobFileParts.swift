@@ -89,6 +89,12 @@ struct JobFileParts {
     }
   }
 
+  /// The map of the job file, which the parts then no longer hold.
+  mutating func takeRoot() -> YAMLNode {
+    defer { root = .null }
+    return root
+  }
+
   // MARK: Other files
 
   /// Reads the files that the innermost open one names.

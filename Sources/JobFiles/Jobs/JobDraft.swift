@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 /// A need: of a name or pattern as the file has it, then of the job by its index.
@@ -35,7 +36,14 @@ struct JobDraft {
   var approval: String?
   var outputs: [OutputUse] = []
   var start = JobStart.auto
-  var policy = JobPolicy()
+  /// Shared with the defaults, as most jobs have no settings of their own.
+  var settings = standardSettings
+  var policy: JobPolicy {
+    _read { yield settings.value }
+    _modify { yield &settings.value }
+  }
+
+  private static let standardSettings = Shared(JobPolicy())
 
   /// The job, with its needs and the values that it reads; nil without its work.
   func job(_ needs: [Need<Int>], _ outputs: [OutputReference], _ faults: FaultLog) -> Job? {
@@ -44,7 +52,8 @@ struct JobDraft {
     return Job(
       name: name, work: work, needs: needs.map { JobNeed(JobID($0.job), when: $0.when) },
       priority: policy.priority,
-      uses: policy.uses.mapValues(\.amount).filter { $0.value > 0 }, timeout: policy.timeout,
+      uses: policy.uses.isEmpty ? [:] : policy.uses.mapValues(\.amount).filter { $0.value > 0 },
+      timeout: policy.timeout,
       retry: retry ?? Self.standardRetry(of: work), allowFailure: policy.allowFailure,
       description: description, creates: creates, inputs: inputs, matrix: matrix,
       condition: condition, approval: approval, finally: finally,
@@ -53,7 +62,7 @@ struct JobDraft {
 
   /// How often work is repeated whose job says nothing of that: a service may be started again five times.
   private static func standardRetry(of work: JobWork) -> RetryPolicy {
-    guard case .shell(let shell) = work, let service = shell.service, service.restart != .never else { return .never }
+    guard let service = work.service, service.restart != .never else { return .never }
     return RetryPolicy(max: 5)
   }
 }

@@ -12,7 +12,41 @@ struct JobFileDecoder {
   private var faults: FaultLog { values.faults }
 
   /// The result is valid only if no fault was reported.
-  func decode(_ root: YAMLNode, overrides: [String: String]) -> JobGraph? {
+  func decode(_ root: consuming YAMLNode, overrides: [String: String]) -> JobGraph? {
+    guard let (settings, new) = read(root, overrides: overrides) else { return nil }
+    // The largest part of what is held.
+    _ = consume root
+    let joined = known?.joined(with: new)
+    let (drafts, ids) = (joined?.drafts ?? new, joined?.numbers)
+    var resolver = NeedResolver(drafts, faults)
+    let needs = resolver.resolve()
+    let checks = JobChecks(drafts: drafts, faults: faults)
+    let hasCycle = checks.cycles(needs)
+    checks.targets(known)
+    checks.uses(settings.pools)
+    if hasAllocation(settings) { checks.steps() }
+    let outputs = OutputResolver(drafts, needs, values).resolve(hasCycle: hasCycle)
+
+    var graph = settings.graph
+    graph.pools = settings.pools.compactMapValues { $0 }.filter { known?.pools[$0.key] == nil }
+    graph.jobs = drafts.indices.compactMap { index in
+      guard let known, let ids else { return drafts[index].job(needs[index], outputs[index], faults) }
+      if ids[index] < known.count { return nil }
+      let needs = needs[index].map { Need(job: ids[$0.job], when: $0.when, place: $0.place) }
+      let outputs = outputs[index].map { OutputReference($0.text, job: JobID(ids[$0.job.index]), name: $0.name) }
+      return drafts[index].job(needs, outputs, faults)
+    }
+    return graph
+  }
+
+  private func hasAllocation(_ settings: FileSettings) -> Bool {
+    settings.graph.allocation != nil || known?.allocation != nil
+  }
+
+  /// The settings and the instances of all jobs; nil if nothing more can be checked.
+  private func read(
+    _ root: YAMLNode, overrides: [String: String]
+  ) -> (settings: FileSettings, drafts: [JobDraft])? {
     guard !root.isNull else {
       return faults.fail(root.place, "the file is empty: write a job, as in '\(JobFileKeys.file.example)'")
     }
@@ -31,8 +65,7 @@ struct JobFileDecoder {
     settings.policy.environment = parts.dotenv
     JobFileKeys.file.read(file, into: &settings, values)
     if let known { check(file, &settings, addedTo: known) }
-    let hasAllocation = settings.graph.allocation != nil || known?.allocation != nil
-    if hasAllocation { JobChecks.step(settings.resourcePlaces, faults) }
+    if hasAllocation(settings) { JobChecks.step(settings.resourcePlaces, faults) }
     let defaults = self.defaults(value("defaults"), value("shell"), over: settings.policy)
 
     guard file["jobs"] != nil else {
@@ -42,28 +75,7 @@ struct JobFileDecoder {
       return nil
     }
     let reader = JobReader(values: values, policy: settings.policy, defaults: defaults)
-    guard let new = drafts(jobs: file["jobs"], finally: file["finally"], reader) else { return nil }
-    let joined = known?.joined(with: new)
-    let (drafts, ids) = (joined?.drafts ?? new, joined?.numbers)
-    var resolver = NeedResolver(drafts, faults)
-    let needs = resolver.resolve()
-    let checks = JobChecks(drafts: drafts, faults: faults)
-    let hasCycle = checks.cycles(needs)
-    checks.targets(known)
-    checks.uses(settings.pools)
-    if hasAllocation { checks.steps() }
-    let outputs = OutputResolver(drafts, needs, values).resolve(hasCycle: hasCycle)
-
-    var graph = settings.graph
-    graph.pools = settings.pools.compactMapValues { $0 }.filter { known?.pools[$0.key] == nil }
-    graph.jobs = drafts.indices.compactMap { index in
-      guard let known, let ids else { return drafts[index].job(needs[index], outputs[index], faults) }
-      if ids[index] < known.count { return nil }
-      let needs = needs[index].map { Need(job: ids[$0.job], when: $0.when, place: $0.place) }
-      let outputs = outputs[index].map { OutputReference($0.text, job: JobID(ids[$0.job.index]), name: $0.name) }
-      return drafts[index].job(needs, outputs, faults)
-    }
-    return graph
+    return drafts(jobs: file["jobs"], finally: file["finally"], reader).map { (settings, $0) }
   }
 
   /// Settings of a whole run, with advice for a live one.
@@ -148,11 +160,11 @@ struct JobFileDecoder {
       if faults.isCut { return nil }
       reportKnown(entry)
       // Of two equal keys the first counts; the YAML reader has reported the second.
-      if places[entry.key] == nil {
-        places[entry.key] = entry.place
-        reader.read(entry, isFinal: false, into: &drafts)
-      } else {
+      if let first = places.updateValue(entry.place, forKey: entry.key) {
+        places[entry.key] = first
         reader.read(entry, isFinal: false, into: &others)
+      } else {
+        reader.read(entry, isFinal: false, into: &drafts)
       }
     }
     var finals: Set<String> = []

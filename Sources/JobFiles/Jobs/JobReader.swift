@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 /// Reads the entries of `jobs` and of `finally`.
@@ -5,15 +6,15 @@ struct JobReader {
   let values: ValueReader
   let work: WorkReader
   /// The settings of the file.
-  let policy: JobPolicy
+  let policy: Shared<JobPolicy>
   /// The settings of each file with defaults, by its number.
-  let defaults: [Int: JobPolicy]
+  let defaults: [Int: Shared<JobPolicy>]
   private var matrices: MatrixReader
 
   private var faults: FaultLog { values.faults }
 
   init(values: ValueReader, policy: JobPolicy, defaults: [Int: JobPolicy]) {
-    (self.values, self.policy, self.defaults) = (values, policy, defaults)
+    (self.values, self.policy, self.defaults) = (values, Shared(policy), defaults.mapValues { Shared($0) })
     work = WorkReader(values: values)
     matrices = MatrixReader(values: values)
   }
@@ -21,29 +22,32 @@ struct JobReader {
   /// Adds the job of an entry, or its instances if it has a matrix.
   mutating func read(_ entry: YAMLEntry, isFinal: Bool, into drafts: inout [JobDraft]) {
     defer { (values.variables.matrix, values.variables.outputs) = (nil, nil) }
-    func draft(_ instance: String?) -> JobDraft {
-      values.variables.outputs = [:]
-      var draft = job(entry, instance: instance, isFinal: isFinal)
-      draft.outputs = (values.variables.outputs ?? [:]).values.sorted { $0.text < $1.text }
-      return draft
-    }
     guard case .map(let keys) = entry.value.content, let matrix = keys.first(where: { $0.key == "matrix" }) else {
-      return drafts.append(draft(nil))
+      return drafts.append(draft(entry, isFinal: isFinal))
     }
     var known = MatrixValues()
     guard let instances = matrices.read(matrix.value, of: entry, known: &known) else {
       values.variables.matrix = known
-      var broken = draft(nil)
+      var broken = draft(entry, isFinal: isFinal)
       broken.hasBrokenMatrix = true
       return drafts.append(broken)
     }
     for instance in instances {
       values.variables.matrix = instance.values
-      drafts.append(draft(instance.name))
+      drafts.append(draft(entry, instance: instance.name, isFinal: isFinal))
     }
   }
 
-  /// The job of an entry, or one instance of it.
+  /// The job of an entry, or one instance of it, with the values of other jobs that it uses.
+  private func draft(_ entry: YAMLEntry, instance: String? = nil, isFinal: Bool) -> JobDraft {
+    values.variables.outputs = [:]
+    var draft = job(entry, instance: instance, isFinal: isFinal)
+    if let outputs = values.variables.outputs, !outputs.isEmpty {
+      draft.outputs = outputs.values.sorted { $0.text < $1.text }
+    }
+    return draft
+  }
+
   private func job(_ entry: YAMLEntry, instance: String?, isFinal: Bool) -> JobDraft {
     if let fault = JobName.fault(in: entry.key) { faults.add(entry.place, "a job's name \(fault)") }
     var draft = JobDraft(
@@ -57,22 +61,27 @@ struct JobReader {
     guard let job = keys.entries(of: JobFileKeys.whole(entry.value), faults, advice: Self.whenAdvice) else {
       return draft
     }
-    draft.policy = defaults[entry.place.file] ?? policy
+    draft.settings = defaults[entry.place.file] ?? policy
     keys.read(job, into: &draft, values)
-    draft.policy.shellPlace = job["shell"]?.place
+    if let shell = job["shell"] { draft.policy.shellPlace = shell.place }
     // A service has no end that these would be the limits of.
-    if draft.policy.service != nil, job["timeout"] == nil { draft.policy.timeout = nil }
-    if draft.policy.service != nil, job["silence"] == nil { draft.policy.silence = nil }
-    draft.policy.check(job, faults)
+    if draft.policy.service != nil {
+      if job["timeout"] == nil { draft.policy.timeout = nil }
+      if job["silence"] == nil { draft.policy.silence = nil }
+    }
+    let policy = draft.policy
+    policy.check(job, faults)
 
-    let works = JobFileKeys.work.compactMap { job[$0] }.sorted { $0.place < $1.place }
-    let read = works.map { work.read($0, draft.policy) }
+    var works = JobFileKeys.work.compactMap { job[$0] }
+    works.sort { $0.place < $1.place }
     guard let first = works.first else {
       if !job.hasUnknown {
         faults.add(entry.place, "job \(Quoted.text(entry.key)) has nothing to do: \(Self.workAdvice)")
       }
       return draft
     }
+    let read = work.read(first, policy)
+    for other in works.dropFirst() { _ = work.read(other, policy) }
     for other in works.dropFirst() {
       faults.add(
         other.place,
@@ -91,15 +100,15 @@ struct JobReader {
       faults.add(entry.place, "'stall' is for transfers; this is \(Self.article(first.key)): \(advice)")
     }
     // The job would be executed here despite its `on`; its own 'tty' has been checked.
-    if first.key == "run", let entry = job["on"], draft.policy.engine == .cluster, draft.policy.service == nil,
-      job["tty"] == nil, draft.policy.hasTerminal == true
+    if first.key == "run", let entry = job["on"], policy.engine == .cluster, policy.service == nil,
+      job["tty"] == nil, policy.hasTerminal == true
     {
       faults.add(
         entry.place,
         "a job of a cluster has no terminal, and 'defaults' gives it one: write 'tty: false', or 'on: local'")
     }
-    draft.work = read[0]?.work
-    draft.target = read[0]?.target
+    draft.work = read?.work
+    draft.target = read?.target
     return draft
   }
 
