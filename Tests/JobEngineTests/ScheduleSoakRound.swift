@@ -67,6 +67,8 @@ struct ScheduleSoakRound {
   private var queued: [Int] = []
   private var usedSlots = 0
   private var isSuspended = false
+  /// The attempts that the scheduler takes back.
+  private var leaving = Set<Int>()
   /// Whether a failure has closed the run, as its policy says.
   private var isClosed = false
   /// The stop that was stated last.
@@ -257,6 +259,7 @@ struct ScheduleSoakRound {
     while fault == nil {
       let actions = scheduler.takeActions()
       for event in journal.takeEvents() { look(at: event.fact) }
+      for case .withdraw(let ticket) in actions { leaving.insert(ticket) }
       for action in actions { carryOut(action) }
       fillSlots()
       if actions.isEmpty, !scheduler.hasActions { break }
@@ -375,6 +378,7 @@ struct ScheduleSoakRound {
     guard scheduler.gate.pass(ticket) else { return post(.refused(ticket: ticket), at: journal.now) }
     attempts[ticket]?.hasBegun = true
     let job = graph[id]
+    if !leaving.contains(ticket) { checkServices(of: id) }
     if job.service == nil { usedSlots += 1 }
     if unheard {
       post(.told(ticket: ticket), at: journal.now)
@@ -469,6 +473,13 @@ struct ScheduleSoakRound {
   private mutating func checkStart(of id: JobID) {
     let isOver = graph[id].finally != nil ? stopped == .kill : stopped != nil || isClosed
     if isOver { fault = "\(name(id)) is executing after the end of the run" }
+  }
+
+  /// What begins can use the services that it needs.
+  private mutating func checkServices(of id: JobID) {
+    for need in graph[id].needs where need.when == .ready && state(need.job) != .serving {
+      fault = "\(name(id)) begins while \(name(need.job)) is \(state(need.job))"
+    }
   }
 
   /// A service that no person has cancelled or restarted ends after the jobs that need it.

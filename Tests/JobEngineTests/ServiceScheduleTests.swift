@@ -180,6 +180,67 @@ import Testing
     #expect(try bench.state("test") == .ready(for: .slot))
   }
 
+  /// `api` serves, and `test` is in the operation queue behind `other`, which has the only slot.
+  private func benchWithUserInQueue() throws -> Bench {
+    var bench = bench()
+    bench.start()
+    try bench.serve("db")
+    try bench.serve("api")
+    #expect(bench.names == ["other"] && bench.queued.map(\.job) == [JobID(2)])
+    return bench
+  }
+
+  @Test func aJobThatHasNotBegunIsSkippedWhenItsServiceFails() throws {
+    var bench = try benchWithUserInQueue()
+    try bench.endService("api", .failed(JobFailure(.exit(1), "exit 1")))
+    #expect(try bench.state("test") == .skipped(because: .job(JobID(1))))
+    try bench.end("other")
+    #expect(bench.names.isEmpty && bench.queued.isEmpty)
+  }
+
+  @Test(arguments: [true, false])
+  func aJobThatHasNotBegunDoesNotUseAServiceThatIsEnded(byPerson: Bool) throws {
+    var bench = try benchWithUserInQueue()
+    if byPerson {
+      bench.send(.cancel([JobID(1)], by: .person))
+    } else {
+      let ticket = try #require(bench.executingServices.last?.ticket)
+      bench.scheduler.serviceHasDied(ticket: ticket, JobFailure(.error, "did not answer"))
+      bench.settle()
+    }
+    #expect(bench.cancelled == ["api"])
+    // It may take the time of its grace.
+    try bench.end("other")
+    #expect(bench.names.isEmpty)
+    #expect(try bench.state("test") == .waiting)
+    try bench.endService("api", .cancelled)
+    #expect(try bench.state("test") == .skipped(because: .job(JobID(1))))
+  }
+
+  @Test func aJobIsSkippedThatLosesItsServiceByTheEndOfTheRun() throws {
+    var bench = bench { jobs in jobs.append(Job(name: "last", work: .simulate(SimulatedWork()))) }
+    bench.scheduler.graph.onFailure = .finishRunning
+    bench.start()
+    try bench.serve("db")
+    try bench.serve("api")
+    try bench.endService("api", .failed(JobFailure(.exit(1), "exit 1")))
+    #expect(try bench.state("test") == .skipped(because: .job(JobID(1))))
+    #expect(try bench.state("last") == .cancelled(by: .policy))
+  }
+
+  @Test func aServiceThatIsStoppedFromElsewhereIsWaitedFor() throws {
+    var bench = try benchWithUserInQueue()
+    let ticket = try #require(bench.executingServices.last?.ticket)
+    bench.scheduler.attemptStopped(ticket: ticket, isStopped: true)
+    bench.settle()
+    #expect(try bench.state("test") == .waiting)
+    try bench.end("other")
+    #expect(bench.names.isEmpty)
+    bench.scheduler.attemptStopped(ticket: ticket, isStopped: false)
+    bench.settle()
+    #expect(bench.names == ["test"])
+  }
+
   @Test func aServiceWithoutAProbeCanBeUsedAtOnce() throws {
     var bench = bench { jobs in for job in 0...1 { jobs[job].work = Self.service(probe: nil) } }
     bench.start()

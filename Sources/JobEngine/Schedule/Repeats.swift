@@ -135,9 +135,7 @@ extension Scheduler {
     nodes[id.index].canceller = .restart
     nodes[id.index].deadline = nil
     nodes[id.index].silenceEnd = nil
-    // A service that is about to end serves no longer.
-    nodes[id.index].isReady = false
-    if state(id) == .serving { set(id, .executing) }
+    endServing(id)
     journal.state(.cancelRequested(id, by: .restart, kill: false))
     actions.append(.cancel(ticket: ticket))
   }

@@ -53,6 +53,7 @@ extension Scheduler {
     if state.isActive {
       nodes[id.index].deadline = nil
       guard kill ? !node.mustKill : node.canceller == nil || node.isHeld || isRestarting else { return }
+      endServing(id)
       journal.state(.cancelRequested(id, by: canceller, kill: kill))
       // The attempt of a restart is being ended already.
       if kill || !isRestarting { actions.append(kill ? .kill(ticket: ticket) : .cancel(ticket: ticket)) }

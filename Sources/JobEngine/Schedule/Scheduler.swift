@@ -283,14 +283,17 @@ package struct Scheduler {
     guard let id = admitted.removeValue(forKey: ticket) else { return }
     release(id)
     gate.leave(ticket)
-    nodes[id.index].isRequeued = false
     let node = nodes[id.index]
+    nodes[id.index].isRequeued = false
+    nodes[id.index].mustPause = false
     if node.canceller == .unneeded {
       end(id, .skipped(because: .unneeded))
+    } else if let cause = obstacle(to: id) {
+      // As the dependents that were not in the operation queue, whatever has happened since.
+      end(id, .skipped(because: .job(cause)))
     } else if let canceller = node.canceller {
       end(id, .cancelled(by: canceller))
     } else if node.mustPause {
-      nodes[id.index].mustPause = false
       set(id, .paused(started: false))
     } else {
       reconsider(id)
@@ -304,10 +307,14 @@ package struct Scheduler {
   mutating func attemptStopped(ticket: Int, isStopped: Bool) {
     guard let id = admitted[ticket], nodes[id.index].canceller == nil else { return }
     switch state(id) {
-    case .executing where isStopped, .serving where isStopped: set(id, .paused(started: true))
-    case .paused(started: true) where !isStopped: set(id, nodes[id.index].isReady ? .serving : .executing)
+    case .executing where isStopped, .serving where isStopped:
+      set(id, .paused(started: true))
+      if graph[id].service != nil { holdDependents(of: id) }
+    case .paused(started: true) where !isStopped:
+      if nodes[id.index].isReady { serve(id) } else { set(id, .executing) }
     default: break
     }
+    admit()
   }
 
   /// Notes the end of an attempt; with `outputMatches`, a line of its output matched a pattern of the retry policy.
@@ -322,9 +329,8 @@ package struct Scheduler {
 
   private mutating func settle(_ id: JobID, _ outcome: AttemptOutcome, outputMatches: Bool) {
     let node = nodes[id.index]
-    if node.isReady, let readyAt = node.readyAt, journal.now - readyAt >= Service.steadyTime {
-      nodes[id.index].retries = 0
-    }
+    if let readyAt = node.readyAt, journal.now - readyAt >= Service.steadyTime { nodes[id.index].retries = 0 }
+    nodes[id.index].readyAt = nil
     nodes[id.index].deadline = nil
     nodes[id.index].silenceEnd = nil
     nodes[id.index].timeLeft = nil
@@ -459,7 +465,12 @@ package struct Scheduler {
     let state = self.state(id)
     for edge in run.jobs[id.index].edges {
       let dependent = self.state(edge.job)
-      guard !dependent.isTerminal, nodes[edge.job.index].ticket == nil else { continue }
+      guard !dependent.isTerminal else { continue }
+      if let ticket = nodes[edge.job.index].ticket {
+        // Admitted while its needs were met, it is skipped if it has not begun.
+        if edge.when.isRuledOut(by: state), !dependent.isActive { withdraw(edge.job, ticket) }
+        continue
+      }
       guard edge.when.isRuledOut(by: state) else {
         if dependent == .waiting, isMet(edge.job), !isClosed(to: edge.job) { makeReady(edge.job) }
         continue
@@ -644,7 +655,7 @@ package struct Scheduler {
       get { rare?.value.spokeAt }
       set { if newValue != spokeAt { change { $0.spokeAt = newValue } } }
     }
-    /// When the newest attempt of a service could be used.
+    /// When the attempt in progress of a service could be used.
     var readyAt: Duration? {
       get { rare?.value.readyAt }
       set { if newValue != readyAt { change { $0.readyAt = newValue } } }

@@ -21,8 +21,15 @@ extension Scheduler {
   /// Ends the attempt of a service that can't be used any more, with this failure.
   mutating func serviceHasDied(ticket: Int, _ failure: JobFailure) {
     guard let id = admitted[ticket], nodes[id.index].canceller == nil, nodes[id.index].excess == nil else { return }
-    nodes[id.index].excess = failure
-    actions.append(.cancel(ticket: ticket))
+    endAttempt(of: id, ticket: ticket, because: failure)
+  }
+
+  /// Makes the jobs wait that need a service which is about to end and have not begun.
+  mutating func endServing(_ id: JobID) {
+    nodes[id.index].isReady = false
+    guard state(id) == .serving else { return }
+    set(id, .executing)
+    holdDependents(of: id)
   }
 
   /// States that a service can be used, and makes the jobs ready that only waited for it.
@@ -68,9 +75,7 @@ extension Scheduler {
     let node = nodes[id.index]
     guard !state(id).isTerminal, !isNeeded(id) else { return }
     if node.isHeld, let ticket = node.ticket, let canceller = node.canceller {
-      nodes[id.index].isHeld = false
-      request(id, ticket: ticket, by: canceller)
-      return
+      return request(id, ticket: ticket, by: canceller)
     }
     guard node.canceller == nil else { return }
     guard let ticket = node.ticket else {
@@ -81,6 +86,7 @@ extension Scheduler {
   }
 
   private mutating func request(_ id: JobID, ticket: Int, by canceller: JobState.Canceller) {
+    nodes[id.index].isHeld = false
     nodes[id.index].deadline = nil
     journal.state(.cancelRequested(id, by: canceller, kill: false))
     actions.append(.cancel(ticket: ticket))
@@ -121,9 +127,23 @@ extension Service {
   static let steadyTime: Duration = .seconds(10)
 }
 
-// MARK: Silence
+// MARK: Limits
 
 extension Scheduler {
+  /// Ends an attempt in progress with this failure, unless it is being ended already.
+  mutating func endAttempt(of id: JobID, ticket: Int, because failure: JobFailure) {
+    let node = nodes[id.index]
+    if let canceller = node.canceller {
+      // A service that was kept for other jobs, and that they can't use in time.
+      if node.isHeld { request(id, ticket: ticket, by: canceller) }
+      return
+    }
+    guard node.excess == nil else { return }
+    nodes[id.index].excess = failure
+    endServing(id)
+    request(id, ticket: ticket, by: .timeout)
+  }
+
   mutating func watchSilence(_ id: JobID, until time: Duration) {
     nodes[id.index].silenceEnd = time
     setAlarm(id, at: time)
