@@ -361,7 +361,8 @@ struct ScheduleSoakRound {
   /// A program that is asked to end mostly does so soon, and some only at the end of their grace.
   private mutating func ask(_ ticket: Int, kill: Bool) {
     guard let attempt = attempts[ticket], attempt.isTold else { return fault = "cancels what has not begun" }
-    if graph.jobs[attempt.admission.job.index].service != nil, !kill { checkOrder(of: attempt.admission.job) }
+    let id = attempt.admission.job
+    if graph[id].service != nil, !kill, attempt.excess == nil { checkOrder(of: id) }
     // Its time limit was over before.
     if attempt.isAsked, !kill { return }
     attempts[ticket]?.isAsked = true

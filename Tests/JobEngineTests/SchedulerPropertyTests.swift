@@ -184,7 +184,8 @@ private struct Trial {
     // An attempt that was asked to end mostly does, but may come to its own end before.
     let outcome = queue[index].isAsked && Int.random(in: 0..<3, using: &random) > 0 ? .cancelled : outcome
     let id = queue[index].admission.job
-    let canceller = run[id].cancelling?.by
+    // An attempt at its time limit fails.
+    let canceller = run[id].cancelling.flatMap { $0.by == .timeout ? nil : $0.by }
     queue.remove(at: index)
     note("ended \(id.index) \(outcome)")
     paused.remove(id)
@@ -224,8 +225,7 @@ private struct Trial {
     case .cancel(let ticket), .kill(let ticket):
       guard let index = index(ticket) else { return fault = "cancels an attempt that is not in the queue" }
       let id = queue[index].admission.job
-      let isLate = graph[id].timeout.map { queue[index].executed >= $0 } ?? false
-      if run[id].cancelling == nil, !isLate { fault = "\(id.index) is cancelled for no reason" }
+      if run[id].cancelling == nil { fault = "\(id.index) is cancelled for no reason" }
       queue[index].isAsked = true
     case .pause(let ticket):
       guard let index = index(ticket), queue[index].hasBegun else { return fault = "pauses what has not begun" }

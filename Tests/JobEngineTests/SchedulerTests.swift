@@ -155,6 +155,47 @@ private let broken = JobFailure(.exit(1), "exit 1")
     #expect(try bench.state("a") == .failed(JobFailure(.timedOut, "timed out after 5s"), allowed: false))
   }
 
+  @Test func anAttemptAtItsTimeLimitIsStoppingAndCannotBePaused() throws {
+    var bench = Bench(
+      graph(["a": []]) { job in
+        job.work = .shell(ShellWork(.script("work"), stop: .init(signal: 15, grace: .seconds(8))))
+        job.timeout = .seconds(5)
+        job.retry = RetryPolicy(max: 1)
+      })
+    bench.start()
+    bench.advance(to: .seconds(5))
+    #expect(bench.facts.contains(.cancelRequested(JobID(0), by: .timeout, kill: false)))
+    var run: Run { bench.journal.run }
+    #expect(StatusText(JobID(0), run, now: .seconds(6)).whole == "stopping, killed in 0:07")
+    #expect(StateClass(run[JobID(0)]) == .stopping)
+    bench.send(.pause([JobID(0)]))
+    bench.scheduler.attemptStopped(ticket: 0, isStopped: true)
+    #expect(try bench.state("a") == .executing)
+    // A person who asks for the end too does not put the kill off.
+    bench.advance(to: .seconds(7))
+    bench.send(.cancel([JobID(0)], by: .person))
+    #expect(run[JobID(0)].killTime == .seconds(13))
+    #expect(bench.asked == [.cancel(ticket: 0)])
+    try bench.end("a", .cancelled)
+    #expect(try bench.state("a") == .cancelled(by: .person))
+    #expect(run[JobID(0)].cancelling == nil)
+  }
+
+  @Test(arguments: [true, false]) func theLimitOfACancelledAttemptChangesNothing(cancelsFirst: Bool) throws {
+    var bench = Bench(
+      graph(["a": []]) { job in
+        job.work = .shell(ShellWork(.script("work"), silence: .seconds(3)))
+        job.timeout = .seconds(3)
+      })
+    bench.start()
+    if cancelsFirst { bench.send(.cancel([JobID(0)], by: .person)) }
+    bench.advance(to: .seconds(10))
+    #expect(bench.asked == [.cancel(ticket: 0)])
+    #expect(bench.journal.run[JobID(0)].cancelling?.by == (cancelsFirst ? .person : .timeout))
+    try bench.end("a", .cancelled)
+    #expect(bench.scheduler.nextWake == nil)
+  }
+
   @Test func aProgramThatIsStoppedIsPausedUntilItContinuesOrIsResumed() throws {
     var bench = Bench(graph(["a": []]))
     bench.start()

@@ -208,6 +208,11 @@ import Testing
     #expect(status(recorder).whole == (canceller == .policy ? "cancelled, b timed out" : words))
   }
 
+  @Test func anAttemptMayEndBecauseOfALimitOfItsOwn() {
+    #expect(JobState.Canceller.timeout.attemptPhrase == "because of a limit")
+    #expect(JobState.Canceller.person.attemptPhrase == "by you")
+  }
+
   @Test func aSkipNamesItsCause() {
     var clean = job("clean")
     (clean.finally, clean.condition) = (.ok, JobCondition("os == linux"))

@@ -26,7 +26,8 @@ extension JobFact {
     case .jobProgress: "progress"
     case .jobLog(_, _, let line), .programLog(let line): line.text
     case .cancelRequested(_, by: .restart, _): "is ended, to be started again"
-    case .cancelRequested(_, let canceller, let isKill): "\(isKill ? "kill" : "cancel") asked for \(canceller.phrase)"
+    case .cancelRequested(_, let canceller, let isKill):
+      "\(isKill ? "kill" : "cancel") asked for \(canceller.attemptPhrase)"
     case .slotsChanged(let slots): Format.slots(slots)
     case .poolChanged(let name, let size): "pool \(name) has \(Format.count(size, "unit"))"
     case .clusterChanged(let fault):

@@ -55,8 +55,9 @@ extension Scheduler {
       guard kill ? !node.mustKill : node.canceller == nil || node.isHeld || isRestarting else { return }
       endServing(id)
       journal.state(.cancelRequested(id, by: canceller, kill: kill))
-      // The attempt of a restart is being ended already.
-      if kill || !isRestarting { actions.append(kill ? .kill(ticket: ticket) : .cancel(ticket: ticket)) }
+      // The attempt of a restart, or one that has exceeded a limit, is being ended already.
+      let isEnding = isRestarting || node.excess != nil
+      if kill || !isEnding { actions.append(kill ? .kill(ticket: ticket) : .cancel(ticket: ticket)) }
     } else {
       withdraw(id, ticket)
     }
@@ -64,7 +65,7 @@ extension Scheduler {
 
   private mutating func pause(_ id: JobID) {
     let node = nodes[id.index]
-    guard !state(id).isTerminal, node.canceller == nil else { return }
+    guard !state(id).isTerminal, node.canceller == nil, node.excess == nil else { return }
     if case .paused = state(id) { return }
     guard let ticket = node.ticket else { return set(id, .paused(started: false)) }
     if state(id).isActive {

@@ -305,7 +305,7 @@ package struct Scheduler {
   ///
   /// The time limit is not suspended: a job that stops itself must not escape it.
   mutating func attemptStopped(ticket: Int, isStopped: Bool) {
-    guard let id = admitted[ticket], nodes[id.index].canceller == nil else { return }
+    guard let id = admitted[ticket], nodes[id.index].canceller == nil, nodes[id.index].excess == nil else { return }
     switch state(id) {
     case .executing where isStopped, .serving where isStopped:
       set(id, .paused(started: true))
@@ -403,8 +403,7 @@ package struct Scheduler {
         reconsider(alarm.job)
       } else if node.deadline == alarm.time, let ticket = node.ticket {
         nodes[alarm.job.index].deadline = nil
-        nodes[alarm.job.index].excess = graph[alarm.job].excess
-        actions.append(.cancel(ticket: ticket))
+        endAttempt(of: alarm.job, ticket: ticket, because: graph[alarm.job].excess)
       } else if node.silenceEnd == alarm.time, let ticket = node.ticket {
         endSilence(alarm.job, ticket: ticket)
       }

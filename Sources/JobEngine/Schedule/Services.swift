@@ -155,7 +155,7 @@ extension Scheduler {
     let end = (nodes[id.index].spokeAt ?? .zero) + silence
     if end > journal.now, nodes[id.index].spokeAt != nil { return watchSilence(id, until: end) }
     nodes[id.index].silenceEnd = nil
-    nodes[id.index].excess = JobFailure(.timedOut, "wrote nothing for \(DurationText.exact(silence))")
-    actions.append(.cancel(ticket: ticket))
+    let failure = JobFailure(.timedOut, "wrote nothing for \(DurationText.exact(silence))")
+    endAttempt(of: id, ticket: ticket, because: failure)
   }
 }

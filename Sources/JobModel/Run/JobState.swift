@@ -45,7 +45,7 @@ package enum JobState: Sendable, Equatable {
     case policy
     /// The program whose operation it is.
     case program
-    /// The time limit of the run.
+    /// The time limit of the run; where an attempt is being ended, any limit.
     case timeout
     /// The job is a service, and no job needs it any more.
     case unneeded

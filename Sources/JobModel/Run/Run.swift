@@ -220,7 +220,9 @@ package struct Run: Sendable, Equatable {
     case .programLog(let line):
       programLog.append(line, seq: event.seq, at: event.time, attempt: 1)
     case .cancelRequested(let id, let canceller, let isKill):
-      jobs[id.index].details.value.cancelling = .init(by: canceller, isKill: isKill, at: event.time)
+      // The kill follows the first stop signal.
+      let first = isKill ? nil : jobs[id.index].cancelling?.at
+      jobs[id.index].details.value.cancelling = .init(by: canceller, isKill: isKill, at: first ?? event.time)
     case .slotsChanged(let slots):
       self.slots = slots
     case .poolChanged(let name, let size):

@@ -119,7 +119,7 @@ package struct WarningWatch: Sendable {
     let record = run[id]
     if let end = patienceEnd(of: id, run) {
       let since = record.cancelling?.at ?? now
-      let by = record.cancelling.map { " \($0.by.phrase)" } ?? ""
+      let by = record.cancelling.map { " \($0.by.attemptPhrase)" } ?? ""
       let evidence = "cancelled\(by) \(Format.length(now - since)) ago, and still executing"
       check(end, RunWarning(.cancelledExecuting, [id], evidence, since: since), now, &facts)
     } else if let end = silenceEnd(of: id, run) {

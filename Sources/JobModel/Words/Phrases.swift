@@ -24,6 +24,9 @@ extension JobState.Canceller {
     case .restart: "to be started again"
     }
   }
+
+  /// As `phrase`, of the end of one attempt, which has limits of its own.
+  package var attemptPhrase: String { self == .timeout ? "because of a limit" : phrase }
 }
 
 extension JobState.Room {
