@@ -152,6 +152,53 @@ import Testing
     #expect(try bench.state("page") == .skipped(because: .outcome))
   }
 
+  @Test func aRetryStartsNoFinalJobThatAPersonStarts() throws {
+    var bench = Bench(
+      graph(["a": [], "page": [], "clean": []]) { job in
+        if job.name != "a" { job.finally = .always }
+        job.isManual = job.name == "page"
+      }, slots: 4)
+    bench.start()
+    try bench.end("a", .failed(JobFailure(.exit(1), "exit 1")))
+    try bench.end("clean")
+    bench.send(.retry([JobID(0)], withDependents: true))
+    try bench.end("a", .failed(JobFailure(.exit(1), "exit 1")))
+    #expect(bench.names == ["clean"])
+    #expect(try bench.state("page") == .skipped(because: .manual))
+    bench.send(.retry([JobID(0), JobID(1)], withDependents: false))
+    try bench.end("a")
+    #expect(Set(bench.names) == ["clean", "page"])
+  }
+
+  @Test func aRetryLeavesAFinalJobPaused() throws {
+    var bench = bench()
+    bench.start()
+    bench.send(.pause([try bench.id("clean")]))
+    try bench.end("a", .failed(JobFailure(.exit(1), "exit 1")))
+    try bench.end("page")
+    bench.send(.retry([JobID(0)], withDependents: false))
+    #expect(try bench.state("clean") == .paused(started: false))
+    try bench.end("a")
+    try bench.end("b")
+    #expect(bench.names == ["thanks"])
+    bench.send(.resume([try bench.id("clean")]))
+    #expect(bench.names == ["thanks", "clean"])
+  }
+
+  @Test func aFinalJobThatWasCancelledRunsAfterARetry() throws {
+    var bench = bench()
+    bench.start()
+    try bench.end("a", .failed(JobFailure(.exit(1), "exit 1")))
+    bench.send(.cancel([try bench.id("clean")], by: .person))
+    try bench.end("clean", .cancelled)
+    bench.send(.retry([JobID(0)], withDependents: false))
+    try bench.end("a")
+    try bench.end("b")
+    #expect(bench.names.contains("clean"))
+    #expect(bench.journal.run[try bench.id("clean")].cancelling == nil)
+    #expect(bench.cancelled == ["clean"])
+  }
+
   @Test func theTimeLimitOfTheRunFailsWhatExecutesAndCancelsTheRest() throws {
     var bench = bench()
     bench.start(timeout: .seconds(60))

@@ -253,6 +253,31 @@ struct RepeatsTests {
     #expect(bench.names == ["seed"])
   }
 
+  @Test func aRetryWithDependentsStartsNoJobThatNobodyHasStarted() throws {
+    var bench = Bench(
+      graph(["build": [], "deploy": ["build"], "pack": ["build"]]) { $0.isManual = $0.name == "deploy" })
+    bench.start()
+    try bench.end("build", .failed(JobFailure(.exit(1), "exit 1")))
+    bench.send(.retry([JobID(0)], withDependents: true))
+    try bench.end("build")
+    #expect(bench.names == ["pack"])
+    #expect(try bench.state("deploy") == .skipped(because: .manual))
+  }
+
+  @Test func aRetryStartsNoServiceThatNobodyHasStarted() throws {
+    var bench = bench { graph in
+      graph.jobs[1].needs = []
+      graph.jobs[1].isManual = true
+      graph.jobs[2].needs.append(JobNeed(JobID(0)))
+    }
+    bench.start()
+    try bench.end("build", .failed(JobFailure(.exit(1), "exit 1")))
+    bench.send(.retry([JobID(0)], withDependents: true))
+    #expect(bench.services.isEmpty)
+    #expect(try bench.state("api") == .skipped(because: .manual))
+    #expect(try bench.state("test") == .skipped(because: .job(JobID(1))))
+  }
+
   @Test func aGraphOfServicesAndManualJobsStaysUp() throws {
     var bench = bench { graph in
       graph.jobs.removeFirst()

@@ -15,7 +15,7 @@ extension Scheduler {
       let isService = canRestart(id)
       open += run.jobs[id.index].dependents.filter { dependent in
         switch state(dependent) {
-        case .skipped, .cancelled: true
+        case .skipped, .cancelled: !isLeftOut(dependent)
         case .failed: isService
         case .executing, .serving, .paused(started: true): isService
         default: false
@@ -84,7 +84,7 @@ extension Scheduler {
     journal.state(.jobCaused(id, attempt: attempt, text))
   }
 
-  /// Whether changes never execute the job: it waits for a person who starts it, or does not run under its condition.
+  /// Whether neither changes nor other jobs start it: it waits for a person.
   private func isLeftOut(_ id: JobID) -> Bool { state(id) == .skipped(because: .manual) }
 
   /// Ends attempts in progress, and makes ended jobs wait again.
@@ -94,7 +94,8 @@ extension Scheduler {
     var open = Array(jobs)
     while let id = open.popLast() {
       // Services that have ended because nothing needed them.
-      for need in graph[id].needs where graph[need.job].service != nil && state(need.job).isTerminal {
+      for need in graph[id].needs
+      where graph[need.job].service != nil && state(need.job).isTerminal && !isLeftOut(need.job) {
         if all.insert(need.job).inserted { open.append(need.job) }
       }
     }

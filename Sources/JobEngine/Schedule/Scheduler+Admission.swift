@@ -141,10 +141,14 @@ extension Scheduler {
     guard ending.haveBegun else { return }
     ending.haveBegun = false
     for id in ending.jobs where !state(id).isActive {
+      // Only a person starts it.
+      if graph[id].isManual, state(id).isTerminal { continue }
+      let isPaused = state(id) == .paused(started: false)
       if let ticket = nodes[id.index].ticket {
+        if isPaused { nodes[id.index].mustPause = true }
         withdraw(id, ticket)
-      } else {
-        nodes[id.index].retries = 0
+      } else if !isPaused {
+        nodes[id.index].forgetAttempts()
         set(id, .waiting)
       }
     }
