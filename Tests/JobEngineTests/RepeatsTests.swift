@@ -378,6 +378,39 @@ struct RepeatsTests {
     #expect(try bench.state("a") == .ready(for: .person))
   }
 
+  /// `publish` shows the person the tag of `version`, and fails after the approval.
+  private func published(_ inQuestion: Bool) throws -> Bench {
+    let tag = OutputReference("${jobs.version.tag}", job: JobID(0), name: "tag")
+    let branch = OutputReference("${jobs.version.branch}", job: JobID(0), name: "branch")
+    var graph = graph(["version": [], "publish": ["version"]]) { $0.isManual = $0.name == "version" }
+    graph.jobs[1].work = .shell(ShellWork(.script("publish " + (inQuestion ? "" : tag.text))))
+    graph.jobs[1].approval = "Publish\(inQuestion ? " " + tag.text : "")?"
+    graph.jobs[1].condition = JobCondition("", [[.init(branch.text)]])
+    graph.jobs[1].outputs = [tag, branch]
+    var bench = Bench(graph)
+    bench.start()
+    bench.send(.retry([JobID(0)], withDependents: false))
+    bench.journal.state(.jobOutputs(JobID(0), ["tag": "v1", "branch": "main"]))
+    try bench.end("version")
+    bench.send(.approve([JobID(1)]))
+    try bench.end("publish", .failed(JobFailure(.exit(1), "exit 1")))
+    return bench
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  func anApprovalIsForTheValuesThatWereShown(inQuestion: Bool, isSame: Bool) throws {
+    var bench = try published(inQuestion)
+    bench.send(.retry([JobID(0)], withDependents: false))
+    // Its condition reads the branch, which is part of neither the question nor the work.
+    bench.journal.state(.jobOutputs(JobID(0), ["tag": isSame ? "v1" : "v2", "branch": "next"]))
+    try bench.end("version")
+    bench.send(.retry([JobID(1)], withDependents: false))
+    #expect(try bench.state("publish") == (isSame ? .executing : .ready(for: .person)))
+    if isSame { return }
+    bench.send(.approve([JobID(1)]))
+    #expect(bench.names == ["publish"])
+  }
+
   @Test func aBackOffIsNotWaitedForAndTheTriesAreCountedAnew() throws {
     var bench = Bench(graph(["a": []]) { $0.retry = RetryPolicy(max: 1) }, isWatching: true)
     bench.start()

@@ -8,6 +8,16 @@ extension Run {
     return values
   }
 
+  /// The values that a person approves with the job's question and work, by the references to them.
+  func values(shownFor job: Job) -> [String: String] {
+    var values = values(readBy: job)
+    guard let question = job.approval else { return values }
+    for reference in job.outputs where question.replacing([(reference.text, "")]) != question {
+      values[reference.text] = jobs[reference.job.index].outputs[reference.name]
+    }
+    return values
+  }
+
   /// Inserts the values of other jobs into the job's texts; throws the failure of its attempt.
   func resolved(_ job: Job) throws(JobFailure) -> Job {
     if job.outputs.isEmpty { return job }

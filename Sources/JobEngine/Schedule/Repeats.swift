@@ -64,7 +64,7 @@ extension Scheduler {
         nodes[id.index].earlier = .unfinished
       }
       // The approval was for the work with the earlier files.
-      nodes[id.index].isApproved = false
+      nodes[id.index].approved = nil
       if changes[id] == nil { stateNeed(of: id, among: again) }
     }
     execute(again: again)

@@ -26,7 +26,7 @@ extension Scheduler {
 
   private mutating func approve(_ id: JobID) {
     guard state(id) == .ready(for: .person) else { return }
-    nodes[id.index].isApproved = true
+    nodes[id.index].approved = run.values(shownFor: graph[id])
     makeReady(id)
   }
 

@@ -531,12 +531,20 @@ package struct Scheduler {
     if !holds(graph[id].condition, of: id) { return end(id, .skipped(because: .condition)) }
     if lacksFailure(id) { return end(id, .skipped(because: .outcome)) }
     if isUnneeded(id) { return end(id, .skipped(because: .unneeded)) }
-    if graph[id].approval != nil, !nodes[id.index].isApproved, !options.approved.contains(id) {
-      if options.canAsk { return set(id, .ready(for: .person)) }
-      return end(id, .failed(JobFailure(.approval, "needs approval, and no person can give it here"), allowed: false))
+    if mustAsk(id) {
+      guard options.canAsk else {
+        return end(id, .failed(JobFailure(.approval, "needs approval, and no person can give it here"), allowed: false))
+      }
+      return set(id, .ready(for: .person))
     }
     set(id, .ready(for: room(for: id)))
     enqueue(id)
+  }
+
+  /// Whether a person must approve the job: for the first time, or because its question or work has other values now.
+  private func mustAsk(_ id: JobID) -> Bool {
+    guard graph[id].approval != nil, !options.approved.contains(id) else { return false }
+    return nodes[id.index].approved != run.values(shownFor: graph[id])
   }
 
   /// Whether the job has needs of the kind `anyFailed`, and none of these jobs failed.
@@ -608,8 +616,6 @@ package struct Scheduler {
     var isReady = false
     /// Whether a service that is to end waits for the jobs that need it.
     var isHeld = false
-    /// Whether a user has approved the job.
-    var isApproved = false
     var isWithdrawing = false
     /// Whether the cluster will execute the attempt once more.
     var isRequeued = false
@@ -617,7 +623,7 @@ package struct Scheduler {
     var isTakenBack = false
     private var rare: Shared<Rare>?
 
-    /// Only for jobs with a limit, services, and jobs whose inputs are watched.
+    /// Only for jobs with a limit, services, approved jobs, and jobs whose inputs are watched.
     private struct Rare {
       var excess: JobFailure?
       var deadline: Duration?
@@ -628,6 +634,7 @@ package struct Scheduler {
       var read: [String: String] = [:]
       var echo: InputEcho?
       var timeLeft: Duration?
+      var approved: [String: String]?
     }
 
     private mutating func change(_ body: (inout Rare) -> Void) {
@@ -678,6 +685,11 @@ package struct Scheduler {
     var timeLeft: Duration? {
       get { rare?.value.timeLeft }
       set { if newValue != timeLeft { change { $0.timeLeft = newValue } } }
+    }
+    /// The values for its question and work with which a user has approved the job.
+    var approved: [String: String]? {
+      get { rare?.value.approved }
+      set { if newValue != approved { change { $0.approved = newValue } } }
     }
 
     /// Forgets the attempts so far: the next one is like a first.
