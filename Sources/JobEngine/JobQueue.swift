@@ -19,8 +19,6 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
   private let options: JobQueueOptions
   /// The statement of the run, except for its slots and its time.
   private let runStart: RunStart
-  /// Whether operations get the priorities of their jobs.
-  private let hasPriorities: Bool
   let fileHashes = FileHashes()
   /// The names of each job's values that other jobs read.
   private var readValues: [JobID: Set<String>]
@@ -61,7 +59,6 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     let slots = max(1, options.slots ?? graph.slots ?? ProcessInfo.processInfo.activeProcessorCount)
     graph.slots = slots
     self.options = options
-    hasPriorities = graph.schedule != .fifo
     readValues = graph.readValues
     folder = if let state = options.stateFolder { try RunFolder(in: state) } else { nil }
     id = folder?.id ?? UUID().uuidString.lowercased()
@@ -213,7 +210,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     let attempt = Attempt(
       admission, work, by: executor(of: job), named: job.name, log: log, check: check)
     let operation = attempt.operation
-    if hasPriorities { operation.queuePriority = admission.priority.queuePriority }
+    operation.queuePriority = admission.priority.queuePriority
     attempt.observation = operation.events(Self.kinds, on: stream.queue) { [weak self] event, time, receipt in
       self?.enter(attempt, at: time) { $0.take(event, of: attempt, receipt) }
     }
@@ -334,7 +331,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     case .kill(let ticket): attempts[ticket]?.kill()
     case .pause(let ticket): attempts[ticket]?.pause()
     case .resume(let ticket): attempts[ticket]?.resume()
-    case .prioritize(let ticket, let priority): attempts[ticket]?.operation.queuePriority = priority.queuePriority
+    case .prioritize(let ticket, let priority): attempts[ticket]?.enqueue(again: priority)
     case .setWidth(let width): if jobserver == nil { lanes[.slots].maxConcurrentOperationCount = width }
     case .setSuspended(let isSuspended): lanes.set(.drain, isSuspended)
     case .requestAllocation: cluster?.requestAllocation()

@@ -14,17 +14,17 @@ struct QueueRuleTests {
     return job
   }
 
-  /// The names of the jobs in the order of their starts, one at a time.
-  private func order(_ schedule: JobGraph.Schedule) throws -> [String] {
+  /// The names of the jobs in the order of their starts, one at a time; a job has changes while the first one executes.
+  private func order(
+    of jobs: [Job], _ schedule: JobGraph.Schedule, changing job: Int = 0, _ changes: [JobPriority] = []
+  ) throws -> [String] {
     let clock = ManualOperationClock()
-    let jobs = [
-      simulated("a"), simulated("b", priority: .low), simulated("c", priority: .veryHigh), simulated("d"),
-    ]
     let graph = JobGraph(name: "test", jobs: jobs, schedule: schedule)
     let queue = try JobQueue(graph, options: .init(slots: 1, seed: 3), clock: clock)
     queue.start()
     for _ in jobs {
       #expect(eventually { queue.settled().counts.executing == 1 && clock.due.count == 1 })
+      if queue.run.counts.done == 0 { for priority in changes { queue.send(.setPriority([JobID(job)], priority)) } }
       let done = queue.run.counts.done
       clock.advance(by: .seconds(1))
       #expect(eventually { queue.settled().counts.done == done + 1 })
@@ -36,8 +36,18 @@ struct QueueRuleTests {
   }
 
   @Test func inTheOrderOfTheFileAPriorityCountsNothing() throws {
-    #expect(try order(.fifo) == ["a", "b", "c", "d"])
-    #expect(try order(.priority) == ["c", "a", "d", "b"])
+    let jobs = [
+      simulated("a"), simulated("b", priority: .low), simulated("c", priority: .veryHigh), simulated("d"),
+    ]
+    #expect(try order(of: jobs, .fifo) == ["a", "b", "c", "d"])
+    #expect(try order(of: jobs, .priority) == ["c", "a", "d", "b"])
+  }
+
+  @Test func aChangeOfPriorityKeepsTheOrderAmongEquals() throws {
+    let jobs = (0...3).map { simulated("n\($0)") }
+    #expect(try order(of: jobs, .fifo, changing: 3, [.high]) == ["n0", "n1", "n2", "n3"])
+    #expect(try order(of: jobs, .priority, changing: 3, [.high]) == ["n0", "n3", "n1", "n2"])
+    #expect(try order(of: jobs, .priority, changing: 1, [.high, .normal]) == ["n0", "n1", "n2", "n3"])
   }
 
   @Test func theFirstSignalIsTheOneOfTheExitStatus() throws {

@@ -366,6 +366,33 @@ private let broken = JobFailure(.exit(1), "exit 1")
     #expect(bench.names == ["f"])
   }
 
+  /// The order in which `first` and 25 jobs execute in one slot after the changes to the job at `place`.
+  private func order(_ schedule: JobGraph.Schedule, _ place: Int, _ changes: [JobPriority]) throws -> [Int] {
+    let jobs = (0...25).map { Job(name: $0 == 0 ? "first" : "n\($0 - 1)", work: .simulate(SimulatedWork())) }
+    var bench = Bench(JobGraph(name: "test", jobs: jobs, schedule: schedule), slots: 1)
+    bench.start()
+    for priority in changes { bench.send(.setPriority([JobID(place + 1)], priority)) }
+    #expect(bench.journal.run[JobID(place + 1)].job.priority == changes.last)
+    var order: [Int] = []
+    while let name = bench.names.first {
+      order.append(try bench.id(name).index - 1)
+      try bench.end(name)
+    }
+    return Array(order.dropFirst())
+  }
+
+  /// The first ones are in the operation queue, the last ones wait in the scheduler.
+  @Test(arguments: [3, 20]) func inTheOrderOfTheFileAChangeOfPriorityMovesNothing(place: Int) throws {
+    #expect(try order(.fifo, place, [.high]) == Array(0..<25))
+    #expect(try order(.fifo, place, [.low, .veryHigh]) == Array(0..<25))
+  }
+
+  @Test(arguments: [JobGraph.Schedule.priority, .criticalPath], [3, 20])
+  func aPriorityThatIsTakenBackLeavesTheJobInItsPlace(schedule: JobGraph.Schedule, place: Int) throws {
+    #expect(try order(schedule, place, [.high, .normal]) == Array(0..<25))
+    #expect(try order(schedule, place, [.low]).last == place)
+  }
+
   @Test func amongEqualsTheLongestChainGoesFirst() throws {
     var jobs = graph(["leaf": [], "leaf2": [], "leaf3": [], "root": [], "mid": ["root"], "end": ["mid"]])
     jobs.schedule = .criticalPath

@@ -229,6 +229,15 @@ package final class Attempt: @unchecked Sendable {
     operation.cancel()
   }
 
+  /// Puts the operation behind all others of this priority in its queue.
+  func enqueue(again priority: JobPriority) {
+    // The queue moves an operation only when its priority changes.
+    if operation.queuePriority == priority.queuePriority {
+      operation.queuePriority = priority == .low ? .veryLow : .low
+    }
+    operation.queuePriority = priority.queuePriority
+  }
+
   func pause() {
     probe?.isPaused = true
     if let control { control.pause() } else { (operation as? any ControllableOperation)?.pause() }

@@ -37,7 +37,7 @@ extension Scheduler {
       actions.append(
         .admit(
           Admission(
-            ticket: nextTicket, job: id, attempt: attempts(id) + 1, priority: run.jobs[id.index].job.priority,
+            ticket: nextTicket, job: id, attempt: attempts(id) + 1, priority: urgency(of: id),
             node: takeNode(id), earlier: nodes[id.index].earlier, endRule: endRule(of: id))))
       nextTicket += 1
     }

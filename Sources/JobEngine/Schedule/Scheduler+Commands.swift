@@ -118,11 +118,24 @@ extension Scheduler {
     let node = nodes[id.index]
     guard !state(id).isTerminal, run.jobs[id.index].job.priority != priority else { return }
     journal.state(.priorityChanged(id, priority))
+    // The order of the file stands.
+    guard graph.schedule != .fifo else { return }
     if let ticket = node.ticket {
-      actions.append(.prioritize(ticket: ticket, priority))
+      var tickets = [ticket]
+      // The operation queue puts the job behind all others of its new priority, also those that were admitted later.
+      if graph[id].lane == .slots {
+        tickets += admitted.keys.filter { $0 > ticket && mustFollow($0, priority) }.sorted()
+      }
+      for ticket in tickets { actions.append(.prioritize(ticket: ticket, priority)) }
     } else if case .ready(let room) = state(id), room != .person {
-      enqueue(id)
+      enqueue(id, order: node.order)
     }
+  }
+
+  /// Whether the attempt has this priority and has not begun.
+  private func mustFollow(_ ticket: Int, _ priority: JobPriority) -> Bool {
+    guard let id = admitted[ticket], graph[id].lane == .slots, !state(id).isActive else { return false }
+    return urgency(of: id) == priority
   }
 
   private mutating func setSlots(_ slots: Int) {

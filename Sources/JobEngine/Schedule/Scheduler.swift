@@ -568,12 +568,16 @@ package struct Scheduler {
     return condition.holds { $0.replacing(values) }
   }
 
+  /// The priority of a job, which counts nothing in the order of the file.
+  func urgency(of id: JobID) -> JobPriority { graph.schedule == .fifo ? .normal : run.jobs[id.index].job.priority }
+
   /// Adds a job to the ready ones; `order` keeps the place of a job that has waited before.
   mutating func enqueue(_ id: JobID, order: Int? = nil) {
     nodes[id.index].stamp += 1
+    nodes[id.index].order = order ?? nextOrder
     let entry = ReadyJob(
-      level: graph.schedule == .fifo ? 0 : run.jobs[id.index].job.priority.level,
-      rank: graph.schedule == .criticalPath ? ranks[id.index] : .zero, order: order ?? nextOrder, job: id,
+      level: urgency(of: id).level,
+      rank: graph.schedule == .criticalPath ? ranks[id.index] : .zero, order: nodes[id.index].order, job: id,
       lane: graph[id].lane, stamp: nodes[id.index].stamp)
     switch entry.lane {
     case .slots: ready.push(entry)
@@ -608,6 +612,8 @@ package struct Scheduler {
     var ticket: Int?
     /// Increases whenever the job enters or leaves the ready ones, so that its old heap entries are void.
     var stamp = 0
+    /// Its place among the ready ones of the same urgency.
+    var order = 0
     /// Who has requested the end of an admitted attempt, set before it is known whether the attempt has begun.
     var canceller: JobState.Canceller?
     var mustKill = false
