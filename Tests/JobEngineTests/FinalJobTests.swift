@@ -199,6 +199,51 @@ import Testing
     #expect(bench.cancelled == ["clean"])
   }
 
+  /// `a`, and `tidy` of `finally`, which asks for approval.
+  private func asking() -> Bench {
+    var bench = Bench(
+      graph(["a": [], "tidy": []]) { job in
+        guard job.name == "tidy" else { return }
+        job.finally = .always
+        job.approval = "Tidy?"
+      }, slots: 4)
+    bench.start()
+    return bench
+  }
+
+  @Test func afterASignalNoFinalJobAsks() throws {
+    var bench = asking()
+    bench.send(.stop(.terminate, by: .signal))
+    try bench.end("a", .cancelled)
+    #expect(try bench.state("tidy") == .cancelled(by: .signal))
+    #expect(bench.journal.run.isStopped)
+    bench = asking()
+    bench.send(.approve([JobID(1)]))
+    bench.send(.stop(.terminate, by: .person))
+    try bench.end("a", .cancelled)
+    #expect(try bench.state("tidy") == .ready(for: .person))
+    bench.send(.approve([JobID(1)]))
+    #expect(bench.names == ["tidy"])
+  }
+
+  @Test(arguments: [true, false]) func aSignalEndsTheWaitsOfAStoppedRun(isLate: Bool) throws {
+    var bench = asking()
+    bench.send(.stop(.terminate, by: .person))
+    if isLate { try bench.end("a", .cancelled) }
+    bench.send(.stop(.terminate, by: .signal))
+    if !isLate { try bench.end("a", .cancelled) }
+    #expect(try bench.state("tidy") == .cancelled(by: .signal))
+    #expect(bench.journal.run.isStopped)
+    bench = self.bench()
+    bench.start()
+    bench.send(.stop(.terminate, by: .person))
+    bench.send(.pause([try bench.id("clean")]))
+    if isLate { try bench.end("a", .cancelled) }
+    bench.send(.stop(.terminate, by: .signal))
+    if !isLate { try bench.end("a", .cancelled) }
+    #expect(bench.names == ["clean"])
+  }
+
   @Test func theTimeLimitOfTheRunFailsWhatExecutesAndCancelsTheRest() throws {
     var bench = bench()
     bench.start(timeout: .seconds(60))

@@ -152,7 +152,8 @@ extension Scheduler {
   }
 
   mutating func stop(_ level: StopLevel, by canceller: JobState.Canceller) {
-    if let stopping = run.stopping?.level, stopping >= level { return }
+    if canceller == .signal { isUnattended = true }
+    if let stopping = run.stopping?.level, stopping >= level { return endWaitsForUser() }
     close(to: level == .kill ? .none : .final)
     journal.state(.stopRequested(level, by: canceller))
     // The run must end without a user.
@@ -161,6 +162,18 @@ extension Scheduler {
     cancelAll(by: canceller, kill: level == .kill, active: true)
     // Withdrawn operations leave a suspended queue only after it is resumed, and jobs of `finally` may have to start.
     setDraining(false)
+  }
+
+  /// In a run that has lost its user, lets no job of `finally` wait for one.
+  private mutating func endWaitsForUser() {
+    guard isUnattended else { return }
+    for id in ending.jobs {
+      switch state(id) {
+      case .ready(for: .person): cancel(id, by: .signal, kill: false)
+      case .paused: resume(id)
+      default: break
+      }
+    }
   }
 
   mutating func cancelAll(by canceller: JobState.Canceller, kill: Bool, active: Bool) {

@@ -70,6 +70,8 @@ package struct Scheduler {
   var ending: FinalJobs
   /// Whether a failure has ended the run under the graph's policy.
   var hasGivenUp = false
+  /// Whether a signal has ended the run, which then asks no more questions.
+  var isUnattended = false
   var ready = Heap<ReadyJob>()
   /// Services, which need no slot.
   var readyServices = Heap<ReadyJob>()
@@ -535,7 +537,7 @@ package struct Scheduler {
       guard options.canAsk else {
         return end(id, .failed(JobFailure(.approval, "needs approval, and no person can give it here"), allowed: false))
       }
-      return set(id, .ready(for: .person))
+      return isUnattended ? end(id, .cancelled(by: .signal)) : set(id, .ready(for: .person))
     }
     set(id, .ready(for: room(for: id)))
     enqueue(id)
