@@ -185,12 +185,12 @@ private struct Trial {
     let outcome = queue[index].isAsked && Int.random(in: 0..<3, using: &random) > 0 ? .cancelled : outcome
     let id = queue[index].admission.job
     // An attempt at its time limit fails.
-    let canceller = run[id].cancelling.flatMap { $0.by == .timeout ? nil : $0.by }
+    let cancelling = run[id].cancelling.flatMap { $0.by == .timeout ? nil : $0 }
     queue.remove(at: index)
     note("ended \(id.index) \(outcome)")
     paused.remove(id)
     scheduler.attemptEnded(ticket: ticket, outcome)
-    checkEnd(of: id, outcome, cancelledBy: canceller)
+    checkEnd(of: id, outcome, cancelling)
     if case .backingOff = run[id].state { retries[id.index] += 1 }
     if case .failed(_, allowed: false) = run[id].state, graph.onFailure != .keepGoing { isClosed = true }
   }
@@ -241,10 +241,11 @@ private struct Trial {
 
   // MARK: Rules
 
-  private mutating func checkEnd(of id: JobID, _ outcome: AttemptOutcome, cancelledBy canceller: JobState.Canceller?) {
-    switch (run[id].state, outcome, canceller) {
+  private mutating func checkEnd(of id: JobID, _ outcome: AttemptOutcome, _ cancelling: JobRecord.Cancelling?) {
+    switch (run[id].state, outcome, cancelling) {
     case (.succeeded, .succeeded, _), (.cancelled, .failed, .some): break
-    case (.cancelled(let by), .cancelled, let canceller?) where by == canceller: break
+    // Another one may have killed what the first had cancelled.
+    case (.cancelled(let by), .cancelled, let cancelling?) where by == cancelling.by || cancelling.isKill: break
     case (.failed(let failure, _), .cancelled, nil), (.backingOff(_, _, _, let failure), .cancelled, nil):
       if failure.cause != .timedOut { fault = "\(id.index) has timed out, but says \(failure.reason)" }
     case (.failed, .failed, nil), (.backingOff, .failed, nil): break
