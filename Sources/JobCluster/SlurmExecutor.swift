@@ -133,18 +133,21 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
     }
   }
 
-  /// A step's launch may have found that the allocation had ended; no step begins until it is known whether and how.
+  /// A step's launch may have found that the allocation had ended, or srun could not create the step; no step begins
+  /// until it is known whether and how the allocation has ended.
   func determinesEnd(of attempt: Attempt, _ done: @escaping (JobFailure?) -> Void) -> Bool {
     guard let step = (attempt.control as? StepOperation)?.step, let allocation, !attempt.operation.isCancelled,
-      (attempt.operation as? ShellOperation)?.exit == .exited(SlurmAllocation.endedStatus)
+      case .exited(let status)? = (attempt.operation as? ShellOperation)?.exit,
+      status == SlurmAllocation.endedStatus || status == SlurmAllocation.unstartedStatus
     else { return false }
+    let isUnstarted = status == SlurmAllocation.unstartedStatus
     // Another allocation may already be held.
     if step.allocation == allocation.id { run?.withScheduler { $0.allocationInDoubt(true) } }
     allocation.explain(step.allocation) { [weak self] failure in
       if failure == nil, step.allocation == allocation.id {
         self?.run?.withScheduler { $0.allocationInDoubt(false) }
       }
-      done(failure)
+      done(failure ?? (isUnstarted ? JobFailure(.launch, "srun could not start the step") : nil))
     }
     return true
   }

@@ -214,6 +214,13 @@ package final class SlurmAllocation: Sendable {
   /// The exit status of a step's launch if the allocation was gone at its end; a program may also exit with it.
   package static let endedStatus: Int32 = 254
 
+  /// The exit status of a step's launch if srun could not create the step.
+  ///
+  /// srun never passes on this status of a program, which it takes for the end of memory.
+  package static let unstartedStatus: Int32 = 253
+  /// How often a controller that answers is asked for a step, about once a second.
+  private static let mostTries = 60
+
   /// The launch of a program as a step of an allocation, for a `ShellOperation`.
   ///
   /// The step has its own CPUs and waits while they are not free; with `overlaps`, it does not wait for CPUs of another
@@ -222,22 +229,44 @@ package final class SlurmAllocation: Sendable {
   package static func step(
     _ launch: ProcessLaunch, _ terms: SlurmStep, of id: SlurmJobID, run: String, overlaps: Bool = false
   ) -> ProcessLaunch {
+    // After a restart the controller creates no steps for some seconds: they are requested again while it may have the
+    // allocation, and an outage is waited for. The text of srun decides, if it is apart from the program's output.
+    //
     // srun exits with 0 when a node fails, and with the status of a killed program when the allocation ends. Slurm
     // lists a step until its node has reported the end, and a step on a lost node until the allocation has ended.
+    let call =
+      launch.mergesError
+      ? """
+      { error=$(exec srun "$@" 2>&1 1>&3 3>&-); status=$?; } 3>&1
+        case $error in *'Unable to create step'*|*'Unable to confirm allocation'*) ;; *) break ;; esac
+      """ : "srun \"$@\"; status=$?"
     let script = """
       id=$1
       name=$2
       shift 2
-      trap : TERM
-      srun "$@"
-      status=$?
+      error= stopped= tries=0
+      trap stopped=1 TERM
+      export SLURM_EXIT_ERROR=\(unstartedStatus)
+      while :; do
+        \(call)
+        [ $status = \(unstartedStatus) ] && [ -z "$stopped" ] || break
+        state=$(scontrol show job -o "$id" 2>&1)
+        case $state in
+          *" JobState=RUNNING "*|*" JobState=PENDING "*) tries=$((tries + 1)) ;;
+          *" JobState="*|*"Invalid job id"*) break ;;
+        esac
+        [ $tries -lt \(mostTries) ] || break
+        sleep 1
+        [ -z "$stopped" ] || break
+      done
+      [ -z "$error" ] || printf '%s\\n' "$error" >&2
       while :; do
         steps=$(scontrol show step -o "$id" 2>/dev/null)
         state=$(scontrol show job -o "$id" 2>/dev/null) || exit $status
         case $state in *" JobState=RUNNING "*) ;; *) break ;; esac
         case $steps in *" Name=$name "*) sleep 0.2 ;; *) exit $status ;; esac
       done
-      echo 'the allocation ended while the step was executing' >&2
+      echo 'the allocation has ended' >&2
       exit \(endedStatus)
       """
     var step = launch
@@ -250,8 +279,8 @@ package final class SlurmAllocation: Sendable {
     ]
     words += terms.arguments + (overlaps ? ["--overlap"] : [])
     if let directory = launch.directory { words.append("--chdir=\(directory)") }
-    // srun does not preserve the order of its program's two streams.
-    if launch.mergesError { words += ["/bin/sh", "-c", "exec \"$@\" 2>&1", "step"] }
+    // srun does not preserve the order of its program's two streams. Its own variable is not the program's.
+    words += ["/bin/sh", "-c", "unset SLURM_EXIT_ERROR; exec \"$@\"" + (launch.mergesError ? " 2>&1" : ""), "step"]
     step.arguments = words + launch.arguments
     // If srun is killed, its step keeps executing; on SIGTERM, srun kills the step.
     step.remoteGrace = .seconds(5)

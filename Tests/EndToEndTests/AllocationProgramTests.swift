@@ -44,6 +44,33 @@ struct AllocationProgramTests {
     #expect(place.contents("value") == Data("30".utf8))
   }
 
+  /// For some seconds after a restart the controller creates no steps.
+  @Test func aRestartOfTheControllerFailsNoStep() throws {
+    try place.write(
+      """
+      on: slurm
+      slurm: { allocation: { nodes: 2, cpus: 2 } }
+      jobs:
+        part:
+          matrix: { number: [\((1...40).map(String.init).joined(separator: ", "))] }
+          run: 'echo ${matrix.number} >> done; [ ${matrix.number} -gt 4 ] || until [ -e go ]; do sleep 0.1; done'
+      """, to: "opdash.yml")
+    let run = try place.start("run", "--ui", "plain")
+    func done() -> [String] {
+      String(decoding: place.contents("done") ?? Data(), as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+    #expect(eventually { done().count == 4 }, "\(run.errorText)")
+    // A controller that is told to end saves what it knows.
+    try cluster.call("scontrol", "shutdown", "slurmctld")
+    #expect(eventually { (try? cluster.call("scontrol", "ping"))?.contains("DOWN") == true })
+    cluster.killDaemon("controller")
+    cluster.startDaemon("controller")
+    try place.write("", to: "go")
+    #expect(run.ending() == .exited(0), "\(run.outputText.suffix(3000)) \(run.errorText)")
+    #expect(done().sorted() == (1...40).map(String.init).sorted())
+    #expect(eventually { living.isEmpty }, "\(cluster.states())")
+  }
+
   @Test(arguments: [SIGINT, SIGTERM])
   func aSignalReleasesTheAllocation(signal: Int32) throws {
     try place.write(

@@ -220,6 +220,22 @@ struct StepRunTests {
     #expect(Set(run.jobs.compactMap(\.place?.id)).count == 1)
   }
 
+  @Test func aStepThatSrunCannotCreateFailsInItsLaunch() throws {
+    let folder = try TemporaryFolder()
+    try folder.addProgram("srun", "#!/bin/sh\necho 'srun: error: odd' >&2\nexit \"$SLURM_EXIT_ERROR\"\n")
+    var jobs = [step("a", "true"), step("b", "true")]
+    if case .shell(var work) = jobs[0].work {
+      let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+      work.environment = ["PATH": "\(folder.url.path()):\(path)"]
+      jobs[0].work = .shell(work)
+    }
+    let run = try Stepped(jobs).ended()
+    #expect(run.jobs[0].state == .failed(JobFailure(.launch, "srun could not start the step"), allowed: false))
+    #expect(lines(run.jobs[0]) == ["srun: error: odd"])
+    #expect(run.jobs[1].state == .succeeded(upToDate: false))
+    #expect(Set(run.jobs.compactMap(\.place?.id)).count == 1)
+  }
+
   @Test func aRefusedAllocationIsTheFailureOfTheJobsThatWait() throws {
     let run = try Stepped([step("a", "true"), step("b", "true")], ClusterRequest(partition: "none")).ended()
     for record in run.jobs {

@@ -67,7 +67,8 @@ import Testing
   @Test func aStepHasOneProcessorAndNoGraphicsCardWhereNothingIsSaid() {
     #expect(
       words(ProcessLaunch(["echo", "a b"]), SlurmStep(name: "s", node: "n1")) == Self.first + [
-        "--exact", "--job-name=s", "--nodelist=n1", "--cpus-per-task=1", "--mem=0", "--gres=none", "echo", "a b",
+        "--exact", "--job-name=s", "--nodelist=n1", "--cpus-per-task=1", "--mem=0", "--gres=none", "/bin/sh", "-c",
+        "unset SLURM_EXIT_ERROR; exec \"$@\"", "step", "echo", "a b",
       ])
   }
 
@@ -76,7 +77,7 @@ import Testing
     #expect(
       words(ProcessLaunch(["true"], directory: "/work"), step) == Self.first + [
         "--exact", "--job-name=s", "--nodelist=n2", "--cpus-per-task=4", "--mem=512M", "--gpus=1", "--chdir=/work",
-        "true",
+        "/bin/sh", "-c", "unset SLURM_EXIT_ERROR; exec \"$@\"", "step", "true",
       ])
   }
 
@@ -88,14 +89,15 @@ import Testing
   @Test func aStepBesideWhichThisProgramIsDoesNotWaitForItsCPUs() {
     let launch = SlurmAllocation.step(
       ProcessLaunch(["true"]), SlurmStep(name: "s", node: "n1"), of: SlurmJobID(12), run: "r", overlaps: true)
-    #expect(launch.arguments.suffix(2) == ["--overlap", "true"])
+    #expect(launch.arguments.suffix(6).first == "--overlap")
   }
 
   @Test func aStepThatHasOneStreamHasItOnItsNodeToo() {
     var launch = ProcessLaunch(["echo", "a b"])
     launch.mergesError = true
     let words = words(launch, SlurmStep(name: "s", node: "n1"))
-    #expect(words.suffix(6) == ["/bin/sh", "-c", "exec \"$@\" 2>&1", "step", "echo", "a b"])
+    #expect(
+      words.suffix(6) == ["/bin/sh", "-c", "unset SLURM_EXIT_ERROR; exec \"$@\" 2>&1", "step", "echo", "a b"])
   }
 
   @Test func aStepHasTheMarkOfTheRunAndTimeToEndOnItsNode() {
@@ -122,6 +124,80 @@ import Testing
     let child = try ChildProcess.run(
       launch.arguments, environment: ["PATH": "\(folder.url.path()):/usr/bin:/bin"])
     #expect(child.ending == .exited(status))
+  }
+
+  // MARK: Steps that srun does not create
+
+  private static let refusal = "srun: error: Unable to create step for job 12: Memory required by task is not available"
+
+  /// Runs a step with this `srun`, which has the number of its call in `$call`, and this answer of scontrol.
+  private func step(
+    _ srun: String, job: String = "echo ' JobState=RUNNING '", merges: Bool = true
+  ) throws -> (calls: Int, output: String, ending: ChildProcess.Ending?) {
+    let folder = try TemporaryFolder()
+    let calls = folder.file("calls").path()
+    try folder.addProgram("srun", "#!/bin/sh\necho x >>'\(calls)'\ncall=$(wc -l <'\(calls)')\n\(srun)\n")
+    try folder.addProgram("scontrol", "#!/bin/sh\ncase $2 in job) \(job) ;; esac\n")
+    try folder.addProgram("sleep", "#!/bin/sh\n")
+    var launch = ProcessLaunch(["/bin/sh", "-c", "echo \"${SLURM_EXIT_ERROR-none}\"; echo error >&2; exit 7"])
+    launch.mergesError = merges
+    let words = SlurmAllocation.step(launch, SlurmStep(name: "s", node: "n1"), of: SlurmJobID(12), run: "r").arguments
+    let child = try ChildProcess.run(
+      ["/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"] + words,
+      environment: ["PATH": "\(folder.url.path()):/usr/bin:/bin"])
+    let count = (try? String(contentsOfFile: calls, encoding: .utf8))?.lines.count ?? 0
+    return (count, child.output, child.ending)
+  }
+
+  /// Executes the program of its step.
+  private static let execution = "while [ \"$1\" != /bin/sh ]; do shift; done; exec \"$@\""
+  private static let refused = "echo '\(refusal)' >&2; exit \"$SLURM_EXIT_ERROR\""
+
+  /// After a restart the controller creates no steps for some seconds.
+  @Test(arguments: [true, false]) func aStepThatSrunCouldNotCreateIsTriedAgain(merges: Bool) throws {
+    let end = try step("[ $call -gt 2 ] || { \(Self.refused); }\n\(Self.execution)", merges: merges)
+    #expect(end.ending == .exited(7))
+    #expect(end.calls == 3)
+    #expect(end.output == (merges ? "" : "\(Self.refusal)\n\(Self.refusal)\n") + "none\nerror\n")
+  }
+
+  @Test func aStepIsTriedAgainOnlyIfSrunSaysThatThereIsNone() throws {
+    let end = try step("echo 'srun: error: other' >&2; exit \"$SLURM_EXIT_ERROR\"")
+    #expect(end.calls == 1)
+    #expect(end.ending == .exited(253))
+    #expect(end.output == "srun: error: other\n")
+    // As far as srun passes such a status on.
+    #expect(try step("exit 253").calls == 1)
+    #expect(try step("echo '\(Self.refusal)' >&2; exit 1").calls == 1)
+  }
+
+  @Test func aStepThatIsNeverCreatedIsGivenUpAfterAMinute() throws {
+    let end = try step(Self.refused)
+    #expect(end.calls == 60)
+    #expect(end.ending == .exited(SlurmAllocation.unstartedStatus))
+    #expect(end.output == Self.refusal + "\n")
+  }
+
+  @Test func aControllerThatIsDownIsWaitedForByAStep() throws {
+    let end = try step(
+      "[ $call -gt 90 ] || { \(Self.refused); }\n\(Self.execution)",
+      job: "echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2; exit 1")
+    #expect(end.calls == 91)
+    #expect(end.ending == .exited(7))
+  }
+
+  @Test(
+    arguments: [
+      ("echo ' JobState=CANCELLED '", 254), ("echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1", 253),
+    ] as [(String, Int32)])
+  func aStepOfAnAllocationThatHasEndedIsNotTriedAgain(job: String, status: Int32) throws {
+    let end = try step(Self.refused, job: job)
+    #expect(end.calls == 1)
+    #expect(end.ending == .exited(status))
+  }
+
+  @Test func aStepThatIsToldToEndIsNotTriedAgain() throws {
+    #expect(try step("kill -TERM $PPID\n\(Self.refused)").calls == 1)
   }
 
   // MARK: Holding and releasing
