@@ -91,7 +91,7 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
       environment: programs.variables(work, of: admission, named: name, valuesPath: valuesPath))
     let log = SlurmOperation.LogOptions(
       file: request.log.path.map { LogFile(path: $0, limit: request.log.limit) }, keepsShort: request.log.keepsShort,
-      progress: work.progress, watches: request.watches)
+      progress: work.progress, watches: request.watches, silence: work.silence)
     var execution = Execution(
       SlurmOperation(job, on: observer, mayExist: earlier != nil, check: request.check, log: log))
     // The attempt writes its values into the folder that the nodes share.

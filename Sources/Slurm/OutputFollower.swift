@@ -5,8 +5,9 @@ import Processes
 /// Logs the output file of a job as it grows.
 ///
 /// A shared file system does not notify of changes, so the file is polled: four times a second at first and after new
-/// output, and at growing intervals while there is none. Each poll opens the file, because only then does a network
-/// file system show data from other machines.
+/// output, and at growing intervals while there is none. Where the program may not be silent for long, the intervals
+/// stay a small part of that time. Each poll opens the file, because only then does a network file system show data
+/// from other machines.
 final class OutputFollower: @unchecked Sendable {
   // Safe: the variables are used on `queue` only.
   private let path: String
@@ -15,6 +16,7 @@ final class OutputFollower: @unchecked Sendable {
   private let file: LogFile?
   private let output: ShellOutput
   private let queue: DispatchQueue
+  private let longest: Duration
   private var mask: SecretMask.Stream?
   private var offset: off_t = 0
   private var timer: (any OperationTimer)?
@@ -36,22 +38,26 @@ final class OutputFollower: @unchecked Sendable {
   private static let queues = (1...2).map { DispatchQueue(label: "opdash.slurm.output.\($0)", qos: .userInitiated) }
   private static let shortest = Duration.milliseconds(250)
   private static let longest = Duration.seconds(4)
+  /// How many polls there are at least in the time that the program may be silent.
+  private static let pollsInSilence = 16
   /// How long the file of a running job may be missing before a note says so: network file systems can take a minute.
   private static let patience = Duration.seconds(30)
   /// How long to wait for the file of a job that has ended: most file systems show it within three seconds.
   private static let lastPatience = Duration.seconds(3)
   private static let chunk = 64 << 10
 
-  /// Creates a follower that keeps the output in `file`, without secrets; `progress` and `watches` are as in a
-  /// `ShellOutput`.
+  /// Creates a follower that keeps the output in `file`, without secrets.
+  ///
+  /// `progress` and `watches` are as in a `ShellOutput`. The program may write nothing for `silence`.
   init(
     path: String, secrets: SecretMask?, for operation: AsyncOperation, file: LogFile? = nil, keepsShort: Bool = true,
-    progress: String? = nil, watches: [OutputWatch] = [], clock: any OperationClock
+    progress: String? = nil, watches: [OutputWatch] = [], silence: Duration? = nil, clock: any OperationClock
   ) {
     self.path = path
     self.clock = clock
     self.operation = operation
     self.file = file
+    longest = silence.map { min(Self.longest, max(Self.shortest, $0 / Self.pollsInSilence)) } ?? Self.longest
     output = ShellOutput(file: file, keepsShort: keepsShort, progress: progress, watches: watches, clock: clock)
     mask = secrets.map { SecretMask.Stream($0) }
     queue = DispatchQueue(
@@ -92,7 +98,7 @@ final class OutputFollower: @unchecked Sendable {
     let bytes = [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, count in
       count = max(0, pread(descriptor, buffer.baseAddress, Self.chunk, offset))
     }
-    guard !bytes.isEmpty else { return noNews(isAbsent: false) }
+    guard !bytes.isEmpty else { return noNews(isAbsent: Self.size(of: descriptor) < offset) }
     offset += off_t(bytes.count)
     interval = Self.shortest
     isHeld = true
@@ -104,10 +110,16 @@ final class OutputFollower: @unchecked Sendable {
     }
   }
 
+  private static func size(of descriptor: Int32) -> off_t {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? status.st_size : 0
+  }
+
   private func take(_ bytes: [UInt8], consumed: @escaping @Sendable () -> Void) {
     if bytes.isEmpty { consumed() } else { output.take(bytes, from: .stdout, for: operation, consumed: consumed) }
   }
 
+  /// Handles a poll without new output; `isAbsent` is true if the file is missing or shorter than before.
   private func noNews(isAbsent: Bool) {
     if isAbsent { tellInvisible() }
     guard let end, !isAbsent || isToldInvisible else { return lookLater() }
@@ -122,7 +134,7 @@ final class OutputFollower: @unchecked Sendable {
       timer = nil
       read()
     }
-    interval = min(interval * 2, Self.longest)
+    interval = min(interval * 2, longest)
   }
 
   private func tellInvisible() {
@@ -131,10 +143,11 @@ final class OutputFollower: @unchecked Sendable {
     guard !isToldInvisible, isLate else { return }
     isToldInvisible = true
     let place = nodes.isEmpty ? "" : " on \(nodes)"
-    operation.log([
-      OperationLogLine(
-        text: "the output is not visible from here: it is in \(path)\(place); "
-          + "have the run recorded in a folder that the cluster's nodes share", source: .note)
-    ])
+    let text =
+      offset > 0
+      ? "the output file \(path) is gone: the later output of the program is lost"
+      : "the output is not visible from here: it is in \(path)\(place); "
+        + "have the run recorded in a folder that the cluster's nodes share"
+    operation.log([OperationLogLine(text: text, source: .note)])
   }
 }

@@ -29,21 +29,24 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
 
   /// The uses of the output besides its lines, as in a `ShellOperation`.
   ///
-  /// They are a copy without secrets that replaces the file at `outputPath`, the pattern of the progress, and searches
-  /// in the lines.
+  /// They are a copy without secrets that replaces the file at `outputPath`, the pattern of the progress, searches in
+  /// the lines, and the longest time without output that the caller allows.
   package struct LogOptions {
     var file: LogFile?
     var keepsShort: Bool
     var progress: String?
     var watches: [OutputWatch]
+    var silence: Duration?
 
     package init(
-      file: LogFile? = nil, keepsShort: Bool = true, progress: String? = nil, watches: [OutputWatch] = []
+      file: LogFile? = nil, keepsShort: Bool = true, progress: String? = nil, watches: [OutputWatch] = [],
+      silence: Duration? = nil
     ) {
       self.file = file
       self.keepsShort = keepsShort
       self.progress = progress
       self.watches = watches
+      self.silence = silence
     }
   }
 
@@ -97,7 +100,7 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
   private func submit() {
     let follower = OutputFollower(
       path: outputPath, secrets: job.secrets, for: self, file: log.file, keepsShort: log.keepsShort,
-      progress: log.progress, watches: log.watches, clock: observer.clock)
+      progress: log.progress, watches: log.watches, silence: log.silence, clock: observer.clock)
     // Under the lock so that no pause reaches the observer first.
     standing.withLock { standing in
       standing.isFollowed = true

@@ -72,6 +72,22 @@ struct ClusterProgramTests {
     #expect(run.outputText.contains(", with SBATCH_PARTITION=main of the environment"))
   }
 
+  /// Each line ends a time without output that is shorter than the limit.
+  @Test func aJobThatWritesIsNotEndedForItsSilence() throws {
+    try place.write(
+      """
+      on: slurm
+      jobs:
+        speaks: { silence: 4s, run: 'for i in 1 2 3 4 5 6 7; do echo $i; sleep 2; done; touch spoken' }
+        silent: { silence: 4s, run: 'echo 1; sleep 600' }
+      """, to: "opdash.yml")
+    let run = try place.run("run", "--ui", "plain")
+    #expect(run.ending() == .exited(1), "\(run.errorText)")
+    #expect(place.has("spoken"))
+    #expect(run.outputText.contains("wrote nothing for 4s"))
+    #expect(run.outputText.contains(/\+ speaks\s/), "\(run.outputText)")
+  }
+
   @Test func aKilledRunIsResumedAndNoJobRunsTwice() throws {
     try place.write(
       """

@@ -15,10 +15,10 @@ import Testing
     private let token = Lock<ObservationToken?>(nil)
     private let queue = DispatchQueue(label: "test.output")
 
-    init(secrets: [String] = []) throws {
+    init(secrets: [String] = [], silence: Duration? = nil) throws {
       folder = try TemporaryFolder()
       follower = OutputFollower(
-        path: folder.file("out").path(), secrets: SecretMask(secrets), for: operation, clock: clock)
+        path: folder.file("out").path(), secrets: SecretMask(secrets), for: operation, silence: silence, clock: clock)
       let lines = lines
       let observation = operation.observeLog(on: queue) { _, line in lines.withLock { $0.append(line.text) } }
       token.withLock { $0 = observation }
@@ -149,6 +149,37 @@ import Testing
     #expect(rig.clock.due == [.milliseconds(250)])
     let times = (0..<5).map { _ in rig.nextLook() }
     #expect(times == [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4), .seconds(4)])
+  }
+
+  /// A silence that no look ends would end a job that writes.
+  @Test(
+    arguments: [
+      (.seconds(3), .milliseconds(250)), (.seconds(16), .seconds(1)), (.seconds(60), .milliseconds(3750)),
+      (.seconds(600), .seconds(4)),
+    ] as [(Duration, Duration)])
+  func looksAreFrequentEnoughForALimitOfSilence(silence: Duration, longest: Duration) throws {
+    let rig = try Rig(silence: silence)
+    rig.follower.start(on: "node1")
+    #expect(eventually { !rig.clock.due.isEmpty })
+    var last: Duration?
+    for _ in 0..<6 { last = rig.nextLook() }
+    #expect(last == longest)
+  }
+
+  private func gone(_ rig: Rig) -> String {
+    "the output file \(rig.folder.file("out").path()) is gone: the later output of the program is lost"
+  }
+
+  @Test(arguments: ["", "new\n"]) func aFileThatIsGoneAfterItsLinesIsSaidToBeSo(text: String) throws {
+    let rig = try Rig()
+    try rig.write("one\ntwo\n")
+    rig.follower.start(on: "node1")
+    #expect(rig.shows(["one", "two"]))
+    try FileManager.default.removeItem(at: rig.folder.file("out"))
+    if !text.isEmpty { try rig.write(text) }
+    #expect(finish(rig, on: "node1") == false)
+    #expect(eventually { rig.lines.withLock { $0.count > 2 } })
+    #expect(rig.lines.withLock(\.self) == ["one", "two", gone(rig)])
   }
 
   /// Lets looks happen, each at its instant, until the follower has finished; returns whether the log file says all.
