@@ -29,6 +29,25 @@ import Testing
     #expect(bench.slurm.state.withLock(\.jobs).count == 3)
   }
 
+  /// An sbatch of the site's own may write more than the number.
+  @Test(arguments: [
+    ("1\n", true), ("127 jobs are yours at present\n1\n", true), ("127\n\n1;cluster\n \n", true), ("1;", false),
+    ("127 jobs are yours at present\n", false), ("1\nThank you\n", false), ("0\n", false), ("-1\n", false),
+    ("+1\n", false), ("1 2\n", false), ("", false),
+  ])
+  func aNumberIsTheLastLineOfSbatch(output: String, isNumber: Bool) throws {
+    let bench = try Bench()
+    bench.slurm.change { $0.lostAnswers = [SlurmAnswer(.exited(0), output: output)] }
+    bench.follow("a")
+    bench.advance(.milliseconds(100))
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(.seconds(2))
+    let id = SlurmJobID(1)
+    #expect(bench.statuses("a").first == (isNumber ? .submitted(id) : .pending(id, SlurmReason("Resources"))))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+    #expect(bench.slurm.calls(of: "sbatch").count == 1)
+  }
+
   @Test func ofTwoJobsOfOneAttemptTheOneThatExecutesItCounts() throws {
     let bench = try Bench()
     bench.follow("a")

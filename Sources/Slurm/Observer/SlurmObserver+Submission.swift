@@ -94,7 +94,7 @@ extension SlurmObserver {
     let isFull = Self.isFull(answer)
     // A controller that could not be reached has not received the request, and one that is full has refused it.
     if !isFull, !answer.error.contains("(connect failure)") { for followed in batch { followed.submissions += 1 } }
-    if answer.isSuccess, let number = Int(answer.output.prefix { $0.isNumber }) {
+    if answer.isSuccess, let number = Self.number(in: answer.output) {
       accept(batch, number)
     } else if isFull {
       // The cluster accepts all jobs of an array or none.
@@ -122,6 +122,15 @@ extension SlurmObserver {
     }
     requestControl()
     requestSubmission(after: .zero)
+  }
+
+  /// The number of a submitted job: the last line that sbatch has written, `12` or `12;cluster`.
+  ///
+  /// A site may have an sbatch of its own that writes more; a wrong number would be someone else's job.
+  private static func number(in output: String) -> Int? {
+    let line = output.lines.last { $0.contains { !$0.isWhitespace } }
+    guard let number = line?.wholeMatch(of: /(\d+)(;\S+)?/).flatMap({ Int($0.1) }), number > 0 else { return nil }
+    return number
   }
 
   private func accept(_ batch: [FollowedJob], _ number: Int) {
