@@ -116,6 +116,54 @@ import Testing
     #expect(try run("exec setsid -w /bin/sh -c \(BatchScript.quoted(script))") != .exited(0))
   }
 
+  /// Slurm may tell the script to end while it writes the status.
+  @Test func aScriptThatIsToldToEndAfterItsProgramLeavesNothing() throws {
+    let job = job(["true"])
+    let note = "{ echo \"$opdash_status"
+    let script = BatchScript.text(of: job, files: files).replacing(note, with: "kill -TERM $$\n\(note)")
+    let child = try ChildProcess(
+      ["/bin/sh", "-c", script],
+      environment: ProcessInfo.processInfo.environment.merging(["SLURM_JOB_ID": "12"]) { $1 },
+      leadsGroup: true)
+    defer { kill(-child.pid, SIGKILL) }
+    #expect(child.ending(waiting: true) == .exited(0))
+    #expect(kill(-child.pid, 0) != 0)
+    #expect(files.exit(of: job.identity)?.status == 0)
+    #expect(files.exit(of: job.identity)?.wasStopped == false)
+  }
+
+  /// As `--signal=B:USR1@50` does, which tells nothing but the script.
+  @Test(
+    arguments: [
+      ("--signal=B:USR1@50", SIGTERM, "USR1"), ("--signal=B:USR2", SIGTERM, "USR2"),
+      ("--sig=b:sigusr1@9", SIGUSR2, "USR1"),
+      ("--signal=RB:10@50", SIGTERM, "USR1"), ("--signal=B:HUP@1", SIGINT, "HUP"),
+    ] as [(String, Int32, String)])
+  func aScriptPassesTheWarningOfItsTimeLimitOn(option: String, stop: Int32, signal: String) throws {
+    var job = job([
+      "/bin/sh", "-c", "trap 'echo warned; exit 5' \(signal); kill -\(signal) $PPID; while :; do sleep 0.05; done",
+    ])
+    job.resources.options = [option]
+    job.stop = SlurmJob.Stop(signal: stop)
+    #expect(job.problem == nil)
+    // In a group of its own, which the script may kill.
+    let script = BatchScript.text(of: job, files: files)
+    #expect(try run("exec setsid -w /bin/sh -c \(BatchScript.quoted(script))") == .exited(5))
+    #expect(text(files.outputPath(of: job.identity)) == "warned\n")
+    #expect(files.exit(of: job.identity)?.wasStopped == false)
+  }
+
+  @Test func theKillOfAScriptIsNoSignalOfItsProgram() {
+    var job = job(["true"])
+    var signals: [String] = []
+    for (option, stop) in [("B:USR2", SIGTERM), ("B:USR1", SIGTERM), ("B:USR1", SIGUSR2), ("USR2", SIGTERM)] {
+      job.resources.options = ["--signal=\(option)@60"]
+      job.stop = SlurmJob.Stop(signal: stop)
+      signals.append(BatchScript.killSignal(of: job))
+    }
+    #expect(signals == ["USR1", "USR2", "HUP", "USR2"])
+  }
+
   @Test func aScriptNotesHowLongItsProgramTook() throws {
     // In the place of the node's clock.
     let uptime = folder.file("uptime").path()

@@ -69,6 +69,24 @@ import Testing
     #expect(SlurmResources.megabytes(text) == megabytes)
   }
 
+  @Test(
+    arguments: [
+      (["--signal=B:TERM@60"], SIGTERM, "TERM"), (["--signal=B:15"], SIGTERM, "TERM"),
+      (["--signal=B:KILL@60"], SIGTERM, "KILL"), (["--signal=B:STOP"], SIGTERM, "STOP"),
+      (["--signal=B:INT@60"], SIGINT, "INT"), (["--signal=B:INT@60"], SIGTERM, nil),
+      (["--signal=TERM@60"], SIGTERM, nil),
+      (["--signal=R:TERM@60"], SIGTERM, nil), (["--signal=B:TERM", "--signal=B:USR1@9"], SIGTERM, nil),
+    ] as [([String], Int32, String?)])
+  func aWarningThatEndsTheScriptIsRefused(options: [String], stop: Int32, name: String?) {
+    let job = SlurmJob(
+      SlurmIdentity(run: "r", job: "a", attempt: 1), name: "a", arguments: ["true"], directory: "/",
+      resources: SlurmResources(options: options), stop: SlurmJob.Stop(signal: stop))
+    let message = name.map {
+      "slurm.options: --signal can't be given with B:\($0), which ends the job: write another signal, such as B:USR1@60"
+    }
+    #expect(job.problem == message)
+  }
+
   @Test func theLeastThatCanBeAskedForIsOneOfEach() {
     #expect(SlurmResources(cpus: 1, memory: 0, gpus: 1, nodes: 1, time: .milliseconds(1)).faults.isEmpty)
     let none = SlurmResources(cpus: 0, memory: -1, gpus: -1, nodes: 0, time: .milliseconds(-1))

@@ -8,10 +8,14 @@ import Foundation
 ///
 /// A job that Slurm executes once more because it was requeued keeps its claim.
 ///
+/// A signal ends the shell's wait, not the program: the shell waits again, also for a program that it has reaped.
+///
 /// SIGTERM and the job's stop signal, which all processes of the job receive, don't end the script before its program.
 /// On the kill signal, the script kills them at once: Slurm itself gives a job that it kills some time, usually 30
 /// seconds. During that time Slurm passes on no further signals, so the script checks for a file that has the same
 /// effect.
+///
+/// With `--signal=B:…`, Slurm warns only the script of the time limit: it passes the signal on to its program.
 ///
 /// A shell makes its background processes ignore SIGINT and SIGQUIT; env resets them where it can.
 struct BatchScript {
@@ -21,8 +25,12 @@ struct BatchScript {
   static let unreadStatus: Int32 = 76
   /// The statuses of shells that cannot read or execute a script.
   static let unreadableStatuses: Set<Int32> = [2, 126, 127]
-  /// The signal that makes a job's script kill its program and itself; it differs from the program's stop signal.
-  static func killSignal(of job: SlurmJob) -> String { job.stop.signal == SIGUSR2 ? "USR1" : "USR2" }
+  /// The signal that makes a job's script kill its program and itself.
+  ///
+  /// The program's stop signal and the signal that the script passes on are others.
+  static func killSignal(of job: SlurmJob) -> String {
+    ["USR2", "USR1"].first { $0 != job.stop.signalName && $0 != job.resources.scriptSignal } ?? "HUP"
+  }
 
   /// The script of one attempt, submitted by itself or in an array.
   static func text(of job: SlurmJob, isInArray: Bool = false, files: SlurmFiles) -> String {
@@ -32,6 +40,8 @@ struct BatchScript {
       .map { "export \($0.key)=\(quoted($0.value))\n" }
     let killSignal = killSignal(of: job)
     let stopSignals = [SIGTERM, SIGKILL].contains(job.stop.signal) ? "TERM" : "TERM \(job.stop.signalName)"
+    let warning = job.resources.scriptSignal
+    let traps = [stopSignals, killSignal, warning].compactMap(\.self).joined(separator: " ")
     // env would treat such a name as a variable assignment.
     let withSignals =
       job.arguments[0].contains("=")
@@ -58,9 +68,11 @@ struct BatchScript {
       opdash_stop=
       opdash_process=
       opdash_watch=
+      opdash_warned=
       opdash_told() {
         trap '' \(stopSignals)
         opdash_stop=stopped
+        opdash_signalled=1
         if [ "$opdash_process" ] && [ -z "$opdash_watch" ]; then
           (until [ -e "$opdash_file.kill" ]; do sleep 0.2; done; kill -9 0) &
           opdash_watch=$!
@@ -69,9 +81,10 @@ struct BatchScript {
       }
       trap opdash_told \(stopSignals)
       trap 'kill -9 0' \(killSignal)
+      \(warning.map(Self.passing) ?? "")
       \(time("opdash_began"))
       (
-        trap - \(stopSignals) \(killSignal)
+        trap - \(traps)
         cd \(quoted(job.directory)) || exit 2
         \(exports.joined())set -- \(job.arguments.map(quoted).joined(separator: " "))
         \(withSignals)
@@ -79,17 +92,33 @@ struct BatchScript {
       ) </dev/null &
       opdash_process=$!
       [ "$opdash_stop" ] && opdash_told
+      [ "$opdash_warned" ] && opdash_warn
+      opdash_status=
       while :; do
+        opdash_signalled=
         wait $opdash_process
-        opdash_status=$?
-        kill -0 $opdash_process 2>/dev/null || break
+        opdash_last=$?
+        [ $opdash_last = 127 ] && [ "$opdash_status" ] || opdash_status=$opdash_last
+        [ "$opdash_signalled" ] || kill -0 $opdash_process 2>/dev/null || break
       done
+      trap '' \([stopSignals, warning].compactMap(\.self).joined(separator: " "))
       [ "$opdash_watch" ] && kill -9 $opdash_watch 2>/dev/null
       \(time("opdash_ended"))
       { echo "$opdash_status $opdash_id $opdash_began $opdash_ended $opdash_stop" >"$opdash_file.exit"; } 2>/dev/null
       exit $opdash_status
 
       """
+  }
+
+  /// The lines that pass a signal on to the program, once there is one.
+  private static func passing(_ signal: String) -> String {
+    """
+    opdash_warn() {
+      opdash_signalled=1
+      if [ "$opdash_process" ]; then kill -\(signal) "$opdash_process" 2>/dev/null; else opdash_warned=1; fi
+    }
+    trap opdash_warn \(signal)
+    """
   }
 
   /// A line that sets a variable to the seconds since the node's boot, if available, without starting a process.

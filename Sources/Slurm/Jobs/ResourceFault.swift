@@ -1,3 +1,6 @@
+import Foundation
+import Processes
+
 /// An error in the resources that a job requests from the cluster.
 package struct ResourceFault: Error, Sendable, Equatable, CustomStringConvertible {
   /// The key of `slurm` in the job file, such as `memory`.
@@ -29,7 +32,17 @@ extension SlurmResources {
     for case (let name, let text?) in texts where text.isEmpty || text.contains(where: \.isWhitespace) {
       faults.append(ResourceFault(name, text.isEmpty ? "it is empty: leave it out" : "'\(text)' has a blank in it"))
     }
-    return faults + options.compactMap(Self.fault(ofOption:))
+    return faults + options.compactMap(Self.fault(ofOption:)) + [signalFault()].compactMap(\.self)
+  }
+
+  /// The fault of a signal that the script could not pass on: one that ends the job, or its stop signal.
+  func signalFault(stop: Int32 = SIGTERM) -> ResourceFault? {
+    let stop = SignalName.short(stop)
+    guard let signal = scriptSignal, ["TERM", "KILL", "STOP", stop].contains(signal) else { return nil }
+    return ResourceFault(
+      "options",
+      "--signal can't be given with B:\(signal), which ends the job: write another signal, such as "
+        + "B:\(stop == "USR1" ? "USR2" : "USR1")@60")
   }
 
   /// Options that this program sets itself, that would hide the job from it, or that would make it something other than

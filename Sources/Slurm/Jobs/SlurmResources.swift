@@ -1,4 +1,5 @@
 import Foundation
+import Processes
 
 /// The resources that a job requests from the cluster.
 package struct SlurmResources: Sendable, Hashable {
@@ -63,6 +64,23 @@ package struct SlurmResources: Sendable, Hashable {
     if let time { arguments.append("--time=\(Self.minutes(time))") }
     for (name, value) in texts where value != nil { arguments.append("--\(name)=\(value ?? "")") }
     return arguments + options
+  }
+
+  /// The signal that Slurm sends only to the job's script some time before its limit, as shells write it.
+  ///
+  /// `USR1` for `--signal=B:USR1@60`; nil if there is none.
+  var scriptSignal: String? {
+    let values = options.compactMap { option -> Substring? in
+      guard let equals = option.firstIndex(of: "="), option.hasPrefix("--si"), "--signal".hasPrefix(option[..<equals])
+      else { return nil }
+      return option[option.index(after: equals)...]
+    }
+    // Of several the last one counts.
+    guard let value = values.last, let colon = value.firstIndex(of: ":"), value[..<colon].uppercased().contains("B")
+    else { return nil }
+    let name = value[value.index(after: colon)...].prefix { $0 != "@" }.uppercased()
+    if let number = Int32(name) { return SignalName.short(number) }
+    return name.hasPrefix("SIG") ? String(name.dropFirst(3)) : name
   }
 
   var texts: [(name: String, value: String?)] {

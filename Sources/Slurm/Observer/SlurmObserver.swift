@@ -123,20 +123,9 @@ package final class SlurmObserver: @unchecked Sendable {
       guard known[job.identity] == nil else {
         return finish(followed, SlurmOutcome(.refused("this attempt was submitted before in this run")))
       }
-      guard let problem = Self.problem(of: job) else { return begin(followed, mayExist: mayExist) }
+      guard let problem = job.problem else { return begin(followed, mayExist: mayExist) }
       finish(followed, SlurmOutcome(.refused(problem)))
     }
-  }
-
-  private static func problem(of job: SlurmJob) -> String? {
-    if let fault = job.resources.faults.first { return fault.description }
-    if job.arguments.isEmpty { return "there is no program" }
-    if let name = job.environment.keys.sorted().first(where: { !BatchScript.isVariable($0) }) {
-      return "'\(name)' is not a name of an environment variable"
-    }
-    let texts = job.arguments + [job.directory, job.name] + job.environment.values
-    return texts.contains { $0.utf8.contains(0) }
-      ? "a zero byte, which no program can be given, is in its command" : nil
   }
 
   private func begin(_ followed: FollowedJob, mayExist: Bool) {
