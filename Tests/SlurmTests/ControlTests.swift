@@ -520,4 +520,115 @@ import Testing
     bench.advance(exactly: .milliseconds(100))
     #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1_[0-1]"]])
   }
+
+  // MARK: Several jobs of one attempt
+
+  /// Adds another job of the attempt of `a0`, which runs.
+  private func addSecond(to bench: Bench) {
+    let comment = bench.identity("a0").comment
+    bench.slurm.change { slurm in
+      slurm.jobs.append(
+        FakeSlurm.Job(id: SlurmJobID(8), comment: comment, state: "RUNNING", reason: "None", node: "node3"))
+    }
+  }
+
+  @Test func theSecondJobOfAnAttemptIsCancelledToo() throws {
+    let bench = try bench([SlurmJob.Stop()])
+    addSecond(to: bench)
+    bench.observer.cancel(bench.identity("a0"))
+    bench.advance(.milliseconds(100))
+    bench.slurm.change { $0.jobs[0].state = "CANCELLED" }
+    bench.advance(.seconds(1))
+    #expect(bench.statuses("a0").last == .running(SlurmJobID(8), nodes: "node3"))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"], ["scancel", "8"]])
+  }
+
+  /// A script looks for the file only once it was told to end.
+  @Test func theSecondJobOfAnAttemptIsKilledBySignal() throws {
+    let bench = try bench([interrupt])
+    bench.observer.cancel(bench.identity("a0"))
+    bench.observer.kill(bench.identity("a0"))
+    bench.advance(.milliseconds(100))
+    addSecond(to: bench)
+    bench.slurm.change { $0.jobs[0].state = "FAILED" }
+    bench.advance(.seconds(1))
+    #expect(
+      bench.slurm.calls(of: "scancel").suffix(2) == [
+        ["scancel", "--batch", "--signal=USR2", "8"], ["scancel", "8"],
+      ])
+  }
+
+  @Test func theSecondJobOfAnAttemptIsStoppedWhileTheJobIsPaused() throws {
+    let bench = try bench([interrupt])
+    bench.observer.setPaused(true, bench.identity("a0"))
+    bench.advance(.seconds(1))
+    addSecond(to: bench)
+    bench.slurm.change { $0.jobs[0].state = "FAILED" }
+    bench.advance(.seconds(2))
+    #expect(
+      bench.slurm.calls(of: "scancel") == [
+        ["scancel", "--full", "--signal=STOP", "1"], ["scancel", "--full", "--signal=STOP", "8"],
+      ])
+  }
+
+  /// Has Slurm lose the job `a` of a run that is paused, so that the job waits to be submitted again.
+  private func benchOfLost() throws -> Bench {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.change { $0.jobs = [] }
+    bench.observer.setPaused(true, bench.identity("a"))
+    bench.advance(.seconds(5))
+    #expect(bench.statuses("a").last == .waiting)
+    return bench
+  }
+
+  @Test func aLostJobThatIsBackAfterItsCancellationDoesNothing() throws {
+    let bench = try benchOfLost()
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(.seconds(1))
+    #expect(bench.end("a") == .cancelled)
+    #expect(bench.observer.files.isWithdrawn(bench.identity("a")))
+  }
+
+  @Test func aLostJobThatHasBegunIsCancelledByItsNumber() throws {
+    let bench = try benchOfLost()
+    try bench.write("1 node1\n", to: "a", ".claim")
+    let comment = bench.identity("a").comment
+    bench.slurm.change { slurm in
+      slurm.jobs = [FakeSlurm.Job(id: SlurmJobID(1), comment: comment, state: "RUNNING", reason: "None", node: "node1")]
+    }
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(.seconds(2))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+    bench.slurm.setAll("CANCELLED")
+    bench.advance(.seconds(2))
+    #expect(bench.end("a") == .cancelled)
+  }
+
+  @Test func aJobThatAnEarlierProcessHasSubmittedDoesNothing() throws {
+    let bench = try Bench()
+    #expect(bench.observer.files.makeFolder() == nil)
+    bench.follow("a", mayExist: true, isPaused: true)
+    bench.advance(.seconds(5))
+    #expect(bench.slurm.calls(of: "sbatch").isEmpty)
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(.seconds(1))
+    #expect(bench.end("a") == .cancelled)
+    #expect(bench.observer.files.isWithdrawn(bench.identity("a")))
+  }
+
+  @Test func anEarlierSubmissionOfACancelledJobDoesNothing() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.change { $0.jobs = [] }
+    bench.advance(.seconds(5))
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(.seconds(1))
+    bench.slurm.setAll("CANCELLED", node: "")
+    bench.advance(.seconds(2))
+    #expect(bench.end("a") == .cancelled)
+    #expect(bench.observer.files.isWithdrawn(bench.identity("a")))
+  }
 }

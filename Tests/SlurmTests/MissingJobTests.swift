@@ -54,6 +54,19 @@ import Testing
     #expect(bench.end("a") == .lost(hasBegun: false))
   }
 
+  @Test func lostJobsAreSubmittedAgainInTheirOrder() throws {
+    var settings = SlurmObserver.Settings()
+    settings.arraySize = 1
+    let bench = try Bench(settings)
+    let names = (0..<12).map { "a\($0)" }
+    for name in names { bench.follow(name) }
+    bench.advance(.seconds(2))
+    bench.slurm.change { $0.jobs = [] }
+    bench.advance(.seconds(5))
+    let jobs = bench.slurm.calls(of: "sbatch").compactMap { call in call.first { $0.hasPrefix("--job-name=") } }
+    #expect(jobs == (names + names).map { "--job-name=\($0)" })
+  }
+
   /// Two jobs that are executed by themselves, the first with a claim of its node.
   private func benchWithClaim() throws -> Bench {
     let bench = try Bench()

@@ -23,7 +23,11 @@ final class FollowedJob: @unchecked Sendable {
   var phase = Phase.waiting
   var status = SlurmStatus.waiting
   /// Nil until sbatch has reported it, and while a job that may exist is searched for.
-  var id: SlurmJobID?
+  ///
+  /// An attempt may have several jobs: signals and requests that another one has received don't count for this one.
+  var id: SlurmJobID? {
+    didSet { if oldValue != nil, id != oldValue { forgetNumber() } }
+  }
   /// The submission time in Slurm's notation; nil before the first answer of squeue.
   ///
   /// The time distinguishes the job from another one that gets its number.
@@ -33,6 +37,8 @@ final class FollowedJob: @unchecked Sendable {
   /// The refusal to report if sbatch failed and the job is not found; nil if the job is then submitted again.
   var refusal: String?
   var submissions = 0
+  /// Whether another process may have submitted it.
+  var mayExist = false
   /// The number of consecutive answers without the job.
   var misses = 0
   /// The job that executes the attempt, once there have been several: the others don't count.
@@ -42,6 +48,8 @@ final class FollowedJob: @unchecked Sendable {
   var orphanSince: Duration?
   /// The last check for an exit file while Slurm lists the job as executing: its time, and whether the file existed.
   var look: (time: Duration, hasEnded: Bool)?
+  /// The position among the jobs of the observer; lost jobs are submitted again in this order.
+  var order = 0
   /// The name that it was submitted with.
   var submittedName = ""
 
@@ -67,18 +75,26 @@ final class FollowedJob: @unchecked Sendable {
 
   var identity: SlurmIdentity { job.identity }
 
+  /// How many jobs Slurm may have accepted for the attempt, also in an earlier process.
+  var mostJobs: Int { submissions + (mayExist ? 1 : 0) }
+
   /// Forgets the job that Slurm had, before another one is submitted.
   func forgetSubmission() {
     id = nil
-    submitTime = nil
+    forgetNumber()
     refusal = nil
     misses = 0
     claimant = nil
     last = nil
     orphanSince = nil
     look = nil
-    hold = .none
     mayBeHeld = false
+  }
+
+  /// Forgets the facts about the job with the number, and the requests that Slurm has received for it.
+  private func forgetNumber() {
+    submitTime = nil
+    hold = .none
     isCancelSent = false
     isStopSent = false
     isStopped = false

@@ -162,17 +162,18 @@ extension SlurmObserver {
     requestQuery(after: .zero)
   }
 
-  /// Puts jobs back to wait for submission, before all others.
+  /// Puts jobs back to wait for submission, in the order of the calls of `follow`.
   func putBack(_ batch: [FollowedJob]) {
     for followed in batch {
       active[followed.identity] = nil
       followed.phase = .waiting
       followed.forgetSubmission()
     }
-    let cancelled = batch.filter(\.isCancelWanted)
-    waiting.insert(contentsOf: batch.filter { !$0.isCancelWanted }, at: 0)
-    for followed in batch where !followed.isCancelWanted { followed.tell(.waiting) }
-    for followed in cancelled { finish(followed, SlurmOutcome(.cancelled)) }
+    for followed in batch where !followed.isCancelWanted {
+      waiting.insert(followed, at: waiting.firstIndex { $0.order > followed.order } ?? waiting.endIndex)
+      followed.tell(.waiting)
+    }
+    for followed in batch where followed.isCancelWanted { endCancelled(followed) }
     requestSubmission(after: .zero)
   }
 

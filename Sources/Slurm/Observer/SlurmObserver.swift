@@ -48,6 +48,8 @@ package final class SlurmObserver: @unchecked Sendable {
   var settings: Settings
   /// Jobs that have not ended.
   var known: [SlurmIdentity: FollowedJob] = [:]
+  /// How many jobs were followed so far.
+  private var count = 0
   /// Jobs waiting for their submission, in order.
   var waiting: [FollowedJob] = []
   /// Jobs that Slurm has, or may have.
@@ -130,6 +132,9 @@ package final class SlurmObserver: @unchecked Sendable {
 
   private func begin(_ followed: FollowedJob, mayExist: Bool) {
     known[followed.identity] = followed
+    count += 1
+    followed.order = count
+    followed.mayExist = mayExist
     if mayExist {
       search(for: followed)
     } else {
@@ -167,7 +172,7 @@ package final class SlurmObserver: @unchecked Sendable {
         requestControl()
       } else if followed.isCancelWanted {
         waiting.removeAll { $0 === followed }
-        finish(followed, SlurmOutcome(.cancelled))
+        endCancelled(followed)
       } else {
         requestSubmission(after: .zero)
       }
@@ -191,10 +196,20 @@ package final class SlurmObserver: @unchecked Sendable {
       active[followed.identity] = nil
     }
     followed.phase = .ended
+    // An earlier submission, which Slurm had lost, may still be back.
+    if outcome.end == .cancelled, followed.mostJobs > 1 { _ = files.withdraw(followed.identity) }
     var outcome = outcome
     if !outcome.nodes.isEmpty { outcome.took = files.exit(of: followed.identity)?.took }
     followed.tell(.ended(outcome))
     if !waiting.isEmpty { requestSubmission(after: .zero) }
+  }
+
+  /// Ends a cancelled job that waits for its submission.
+  ///
+  /// Slurm may have lost an earlier submission and find it again: it executes nothing, or is cancelled if it has begun.
+  func endCancelled(_ followed: FollowedJob) {
+    guard followed.mostJobs == 0 || files.withdraw(followed.identity) else { return search(for: followed) }
+    finish(followed, SlurmOutcome(.cancelled))
   }
 
   /// Queries the controller for every job of the run, including ended ones; `done` is called on the observer's queue.
