@@ -46,6 +46,22 @@ import Testing
     #expect(answer?.fault == "the Slurm controller does not answer")
   }
 
+  /// A controller that is busy answers late each time.
+  @Test(arguments: [("squeue", true), ("sbatch", false)])
+  func aQueryThatTookTooLongHasMoreTime(program: String, hasMore: Bool) throws {
+    try folder.addProgram(program, "#!/bin/sh\nsleep 600\n")
+    let runner = SystemSlurmRunner(
+      environment: ["PATH": "\(folder.url.path()):/usr/bin:/bin"], limit: .milliseconds(100))
+    #expect(runner.limit(of: program) == .milliseconds(100))
+    for limit in [200, 400, 800, 800] as [Int64] {
+      let answer = Lock<SlurmAnswer?>(nil)
+      runner.run(SlurmCommand([program])) { given in answer.withLock { $0 = given } }
+      #expect(eventually { answer.withLock { $0 != nil } })
+      #expect(answer.withLock { $0?.end } == .timedOut)
+      #expect(runner.limit(of: program) == .milliseconds(hasMore ? limit : 100))
+    }
+  }
+
   @Test func aProgramThatIsNotThereIsNamed() throws {
     let answer = try answer("true", SlurmCommand(["sno-such-program"]))
     #expect(answer?.end == .absent("sno-such-program: no such program in PATH: is Slurm installed here?"))

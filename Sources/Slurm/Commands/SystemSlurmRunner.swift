@@ -4,13 +4,20 @@ import Processes
 
 /// Calls the Slurm programs as child processes, each with a time limit.
 ///
-/// No thread waits for them. The processes are started on a queue that serves nothing else.
+/// No thread waits for them. The processes are started on a queue that serves nothing else. A query that has exceeded
+/// its limit may take twice as long the next time: a busy controller of a large cluster may need more than usual.
 package struct SystemSlurmRunner: SlurmRunner {
   private let environment: [String: String]
   private let limit: Duration
+  /// The limit of the next query, by the program.
+  private let queryLimits = Lock<[String: Duration]>([:])
   private let launches = DispatchQueue(label: "opdash.slurm.launch", qos: .userInitiated)
   /// The number of bytes of output to keep: the answer for a hundred thousand jobs.
   private static let outputLimit = 64 << 20
+  /// The programs whose calls change nothing.
+  private static let queries: Set = ["squeue", "sacct"]
+  /// The longest limit of a query, in limits of other calls.
+  private static let mostLimits = 8
 
   /// - Parameters:
   ///   - environment: Variables that are added to the environment of this process.
@@ -27,15 +34,23 @@ package struct SystemSlurmRunner: SlurmRunner {
       launch(of: command), output: .string(limit: Self.outputLimit, whenExceeded: .keepBeginning),
       error: .lines { line in error.withLock { $0 += line + "\n" } }, accepting: .any)
     let program = command.arguments.first ?? ""
-    launches.async { [limit] in
+    let limit = limit(of: program)
+    launches.async { [queryLimits, longest = self.limit * Self.mostLimits] in
       let timer = SystemOperationClock().schedule(after: limit, on: launches) { operation.kill() }
       operation.whenDone { outcome in
         timer.cancel()
-        done(SlurmAnswer(of: outcome, program: program, error: error.withLock(\.self)))
+        let answer = SlurmAnswer(of: outcome, program: program, error: error.withLock(\.self))
+        if answer.end == .timedOut, Self.queries.contains(program) {
+          queryLimits.withLock { $0[program] = min(limit * 2, longest) }
+        }
+        done(answer)
       }
       operation.start()
     }
   }
+
+  /// The time limit of the next call of a program.
+  func limit(of program: String) -> Duration { queryLimits.withLock { $0[program] } ?? limit }
 
   private func launch(of command: SlurmCommand) -> ProcessLaunch {
     // A job must not have the mark that identifies this program's own processes.
