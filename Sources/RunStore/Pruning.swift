@@ -54,6 +54,8 @@ private struct Pruning {
     var startedAt: Date
     var bytes: Int
     var isGoingOn: Bool
+    /// Whether jobs of its own may be in a cluster: they execute although its program was killed.
+    var mayHaveClusterJobs = false
   }
 
   private func excess(_ runs: [StoredRun]) -> [StoredRun] {
@@ -61,24 +63,37 @@ private struct Pruning {
     return runs.sorted { $0.startedAt > $1.startedAt }.enumerated().filter { index, run in
       bytes = bytes.plus(run.bytes)
       let isOld = run.startedAt < now - retention.age / .seconds(1)
-      return !run.isGoingOn && (isOld || index >= retention.runs || index > 0 && bytes > retention.bytes)
+      let isBeyond = index >= retention.runs || index > 0 && bytes > retention.bytes
+      return !run.isGoingOn && (isOld || isBeyond && !run.mayHaveClusterJobs)
     }.map(\.element)
   }
 
   private func storedRuns() throws(RunStoreError) -> [StoredRun] {
     let rows = try database.all(
-      "SELECT number, id, started, bytes, log_bytes, ended IS NULL, pid, start_time, boot FROM runs"
+      """
+      SELECT number, id, started, bytes, log_bytes, ended IS NULL, pid, start_time, boot, resumes FROM runs
+      ORDER BY number DESC
+      """
     ) { row in
       let run = StoredRun(
         number: row.int(0), id: row.text(1), startedAt: row.date(2), bytes: max(0, row.int(3)),
         isGoingOn: row.int(5) != 0 && (row.process(6).isAlive || RunLock.isHeld(run: row.int(0), in: folder)))
-      return (run, logs: row.isNull(4) ? nil : max(0, row.int(4)))
+      return (
+        run, logs: row.isNull(4) ? nil : max(0, row.int(4)), isEnded: row.int(5) == 0,
+        resumes: row.isNull(9) ? nil : row.text(9)
+      )
     }
     var runs: [StoredRun] = []
-    for (var run, logs) in rows {
+    // The runs that have ended, or that one has resumed that has: nothing of them is left in a cluster.
+    var settled: Set<String> = []
+    for (var run, logs, isEnded, resumes) in rows {
+      if isEnded { settled.insert(run.id) }
+      if let resumes, settled.contains(run.id) { settled.insert(resumes) }
+      run.mayHaveClusterJobs = !settled.contains(run.id) && hasClusterFolder(run.id)
       // Measured once, when they no longer grow.
-      let size = logs ?? (run.isGoingOn ? 0 : Self.size(of: runFolder(run.id)))
-      if logs == nil, !run.isGoingOn {
+      let grows = run.isGoingOn || run.mayHaveClusterJobs
+      let size = logs ?? (grows ? 0 : Self.size(of: runFolder(run.id)))
+      if logs == nil, !grows {
         try database.run("UPDATE runs SET log_bytes = ? WHERE number = ?", SQLValue(size), SQLValue(run.number ?? 0))
       }
       run.bytes = run.bytes.plus(size)
@@ -110,6 +125,10 @@ private struct Pruning {
   /// `runs/<id>` of the state folder; nil for an identifier that leads elsewhere.
   private func runFolder(_ id: String) -> String? {
     id.isEmpty || id.hasPrefix(".") || id.utf8.contains(UInt8(ascii: "/")) ? nil : "\(folder)/runs/\(id)"
+  }
+
+  private func hasClusterFolder(_ id: String) -> Bool {
+    runFolder(id).map { access("\($0)/cluster", F_OK) == 0 } ?? false
   }
 
   /// Removes the remains of an interrupted call.

@@ -65,6 +65,44 @@ struct RunPruningTests {
     #expect(try kept() == ["on"])
   }
 
+  // MARK: Runs with jobs in a cluster
+
+  /// Adds runs that began one second after the other, each with a folder of cluster jobs.
+  private func addClusterRuns(_ runs: [(id: String, ended: Double?, resumes: String?)], daysAgo: Double = 1) throws {
+    for (index, run) in runs.enumerated() {
+      let started = 10_000_000 - daysAgo * 86_400 + Double(index)
+      try rows.addRun(run.id, started: started, ended: run.ended, bytes: 10, resumes: run.resumes)
+      try makeFile("runs/\(run.id)/cluster/a.1.out", bytes: 10)
+    }
+  }
+
+  private static let none = Retention(runs: 0, bytes: 0)
+
+  /// Its jobs may execute; only another run ends them or goes on with them.
+  @Test func aKilledRunWithClusterJobsIsKeptUntilItIsTooOld() throws {
+    try addClusterRuns([("killed", nil, nil), ("ended", 1, nil)])
+    try rows.addRun("local", started: 9_990_000, ended: nil)
+    #expect(try prune(Self.none).runs == 2)
+    #expect(try kept() == ["killed"])
+    #expect(isThere("runs/killed/cluster/a.1.out"))
+    #expect(try rows.store().prune(Self.none, now: Self.now + 31 * 86_400).runs == 1)
+    #expect(try kept() == [])
+  }
+
+  @Test func aKilledRunIsRemovedOnceAResumedOneHasEnded() throws {
+    try addClusterRuns([("a", nil, nil), ("b", nil, "a"), ("c", nil, "b")])
+    #expect(try prune(Self.none).runs == 0)
+    try rows.execute("UPDATE runs SET ended = 5 WHERE id = 'c'")
+    #expect(try prune(Self.none).runs == 3)
+  }
+
+  @Test func aKilledRunIsKeptForTheRunThatFollowsItsJobs() throws {
+    try addClusterRuns([("a", nil, nil)])
+    try rows.addRun("on", started: 9_999_000, ended: nil, process: .current, resumes: "a")
+    #expect(try prune(Self.none).runs == 0)
+    #expect(isThere("runs/a/cluster/a.1.out"))
+  }
+
   // MARK: Sizes
 
   @Test func theLogsAreMeasuredOnceTheRunHasEnded() throws {

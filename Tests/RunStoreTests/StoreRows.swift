@@ -27,14 +27,16 @@ struct StoreRows {
   /// `logs` is nil where its log files were not measured.
   @discardableResult func addRun(
     _ id: String, file: String? = "/f", started: Double = 0, ended: Double? = 1, bytes: Int = 0, logs: Int? = 0,
-    process: ProcessIdentity = Self.gone
+    process: ProcessIdentity = Self.gone, resumes: String? = nil
   ) throws -> Int {
     try database.run(
       """
-      INSERT INTO runs (id, name, origin, file, started, ended, jobs, pid, start_time, boot, bytes, log_bytes)
-      VALUES (?, 'n', '{}', ?, ?, ?, 2, ?, ?, ?, ?, ?)
+      INSERT INTO runs (id, name, origin, file, started, ended, jobs, pid, start_time, boot, bytes, log_bytes,
+        resumes)
+      VALUES (?, 'n', '{}', ?, ?, ?, 2, ?, ?, ?, ?, ?, ?)
       """, .text(id), SQLValue(file), .real(started), ended.map(SQLValue.real) ?? .null, SQLValue(process.pid),
-      SQLValue(process.startTime), .text(process.boot), SQLValue(bytes), logs.map { SQLValue($0) } ?? .null)
+      SQLValue(process.startTime), .text(process.boot), SQLValue(bytes), logs.map { SQLValue($0) } ?? .null,
+      SQLValue(resumes))
     return database.lastInsertedRow
   }
 
