@@ -161,6 +161,18 @@ struct ClusterRunTests {
     #expect(cluster.squeue(end.jobs[0].place).hasPrefix("CANCELLED"))
   }
 
+  @Test func aJobThatNeverBeganFailsWithoutAStart() throws {
+    let cluster = try SlurmCluster.shared.get()
+    let later = ClusterRequest(options: ["--begin=now+1hour"])
+    let run = try Clustered(JobGraph(name: "never", jobs: [shell("a", "true", cluster: later)]), on: cluster)
+    run.wait(for: 0) { $0.place != nil && $0.state == .ready(for: .cluster(reason: "BeginTime (its begin is later)")) }
+    try cluster.call("scancel", try #require(run.queue.run.jobs[0].place?.id))
+    let end = run.ended()
+    #expect(end.jobs[0].state == .failed(JobFailure(.error, "cancelled in Slurm"), allowed: false))
+    #expect(end.jobs[0].attempts.isEmpty)
+    #expect(end.jobs[0].elapsed(at: end.time) == nil)
+  }
+
   @Test(arguments: [false, true])
   func aJobThatRunsIsPausedAndEnded(byKill: Bool) throws {
     let cluster = try SlurmCluster.shared.get()

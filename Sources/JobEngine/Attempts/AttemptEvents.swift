@@ -121,6 +121,11 @@ extension JobQueue {
       end(attempt)
       return scheduler.attemptWithdrawn(ticket: attempt.ticket)
     }
+    if attempt.isWithCluster, case .failed = attempt.outcome {
+      // The cluster has never started the attempt.
+      end(attempt)
+      return scheduler.attemptEnded(ticket: attempt.ticket, attempt.outcome)
+    }
     attempt.isWithCluster = false
     started(attempt)
     stateInputs(attempt)
