@@ -196,6 +196,15 @@ private let broken = JobFailure(.exit(1), "exit 1")
     #expect(bench.scheduler.nextWake == nil)
   }
 
+  @Test(arguments: [(3.0, 3.25), (16, 17), (3600, 3604)])
+  func theOutputOfAClusterJobIsSeenLaterThanItIsWritten(_ silence: Double, _ end: Double) {
+    var graph = graph(["a": []])
+    graph.jobs[0].work = .shell(ShellWork(.script("work"), silence: .seconds(silence), cluster: ClusterRequest()))
+    #expect(Bench(graph).scheduler.silenceLimit(of: JobID(0)) == .seconds(end))
+    graph.allocation = ClusterRequest()
+    #expect(Bench(graph).scheduler.silenceLimit(of: JobID(0)) == .seconds(silence))
+  }
+
   @Test func aProgramThatIsStoppedIsPausedUntilItContinuesOrIsResumed() throws {
     var bench = Bench(graph(["a": []]))
     bench.start()

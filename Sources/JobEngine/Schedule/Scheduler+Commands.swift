@@ -98,7 +98,7 @@ extension Scheduler {
       guard let ticket = node.ticket else { return }
       actions.append(.resume(ticket: ticket))
       if node.isReady { serve(id) } else { set(id, .executing) }
-      if let silence = graph[id].silence { watchSilence(id, until: journal.now + silence) }
+      if let silence = silenceLimit(of: id) { watchSilence(id, until: journal.now + silence) }
       if let left = node.timeLeft { arm(id, deadline: journal.now + left) }
       nodes[id.index].timeLeft = nil
     case .paused(started: false):

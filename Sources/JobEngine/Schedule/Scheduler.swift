@@ -246,7 +246,7 @@ package struct Scheduler {
     nodes[id.index].isRequeued = false
     nodes[id.index].earlier = nil
     if let time = graph[id].service.map(\.limit) ?? graph[id].timeout { arm(id, deadline: journal.now + time) }
-    if let silence = graph[id].silence { watchSilence(id, until: journal.now + silence) }
+    if let silence = silenceLimit(of: id) { watchSilence(id, until: journal.now + silence) }
     if let service = graph[id].service, service.probe == nil { serviceIsReady(ticket: ticket) }
     let node = nodes[id.index]
     if let canceller = node.canceller {

@@ -144,6 +144,14 @@ extension Scheduler {
     request(id, ticket: ticket, by: .timeout)
   }
 
+  /// The time without output after which an attempt is ended.
+  ///
+  /// The output of a cluster job is polled, 16 times in its limit and each four seconds: it is seen that much later.
+  func silenceLimit(of id: JobID) -> Duration? {
+    let isPolled = graph[id].cluster != nil && graph.allocation == nil
+    return graph[id].silence.map { isPolled ? $0 + min(.seconds(4), max(.milliseconds(250), $0 / 16)) : $0 }
+  }
+
   mutating func watchSilence(_ id: JobID, until time: Duration) {
     nodes[id.index].silenceEnd = time
     setAlarm(id, at: time)
@@ -151,8 +159,8 @@ extension Scheduler {
 
   /// Ends an attempt that wrote nothing during its time of silence, unless it has written since the alarm was set.
   mutating func endSilence(_ id: JobID, ticket: Int) {
-    guard let silence = graph[id].silence else { return }
-    let end = (nodes[id.index].spokeAt ?? .zero) + silence
+    guard let silence = graph[id].silence, let limit = silenceLimit(of: id) else { return }
+    let end = (nodes[id.index].spokeAt ?? .zero) + limit
     if end > journal.now, nodes[id.index].spokeAt != nil { return watchSilence(id, until: end) }
     nodes[id.index].silenceEnd = nil
     let failure = JobFailure(.timedOut, "wrote nothing for \(DurationText.exact(silence))")
