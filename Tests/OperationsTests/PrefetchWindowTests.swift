@@ -32,6 +32,11 @@ import Testing
     #expect(PrefetchWindow().fill(width: -1) == (.max, .max))
   }
 
+  @Test func aWidthBeyondAnyNumberOfOperationsIsNoLimit() {
+    #expect(PrefetchWindow().fill(width: .max) == (.max, .max))
+    #expect(PrefetchWindow().fill(width: .max / 4 * 3) == (.max, .max))
+  }
+
   @Test func theWindowDoublesWithEachFillInARush() {
     var window = PrefetchWindow()
     var windows: [[Int]] = []

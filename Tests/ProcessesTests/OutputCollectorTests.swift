@@ -27,6 +27,7 @@ import Testing
     #expect(collect(["abc", "de"], limit: 4, .keepEnd) == (true, CollectedOutput("bcde", isCut: true)))
     #expect(collect(["abcdefghijkl"], limit: 4, .keepEnd) == (true, CollectedOutput("ijkl", isCut: true)))
     #expect(collect(["abc", "de"], limit: 4, .fail) == (false, CollectedOutput("abcd", isCut: true)))
+    #expect(collect(["abc", "de"], limit: .max, .keepEnd) == (true, CollectedOutput("abcde")))
     #expect(collect(["a"], limit: 0, .keepEnd) == (true, CollectedOutput(isCut: true)))
     #expect(collect(["a"], limit: 0, .keepBeginning) == (true, CollectedOutput(isCut: true)))
   }

@@ -16,9 +16,9 @@ struct PrefetchWindow {
 
   /// The number of operations below which the queue is filled again, and the number it is filled up to.
   func fill(width: Int) -> (low: Int, high: Int) {
-    // Without a limit all ready operations run.
-    guard width >= 0 else { return (.max, .max) }
-    let high = width + max(length, width / 2)
+    // Without a limit all ready operations run; so they do with a width that is near the largest number.
+    let (high, isBeyond) = width.addingReportingOverflow(max(length, width / 2))
+    guard width >= 0, !isBeyond else { return (.max, .max) }
     return (high - max(0, length / 2 - 1), high)
   }
 

@@ -18,7 +18,7 @@ struct OutputCollector {
       bytes += chunk.suffix(limit)
       isCut = isCut || chunk.count > limit
       // Twice the limit, so that not every chunk moves all bytes.
-      if bytes.count > 2 * limit { cutBeginning() }
+      if bytes.count - limit > limit { cutBeginning() }
       return true
     }
     let room = limit - bytes.count
