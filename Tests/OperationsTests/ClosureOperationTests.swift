@@ -109,6 +109,19 @@ import Testing
     #expect(unrun == nil)
   }
 
+  @Test func aTaskOperationThatHasEndedIsFreed() async throws {
+    weak var first: ResultOperation<Int>?
+    weak var second: ResultOperation<Int>?
+    do {
+      let source = TaskOperation(priority: .high) { 1 }
+      let next = source.then { value async in value + 1 }
+      (first, second) = (source, next)
+      queue.addOperations(next.withDependencies)
+      #expect(try await next.value == 2)
+    }
+    #expect(await soon { first == nil && second == nil })
+  }
+
   @Test func aTaskHasThePriorityOfTheOperationsQuality() async throws {
     let qualities: [(QualityOfService, TaskPriority)] = [
       (.userInteractive, .high), (.userInitiated, .high), (.utility, .low), (.background, .background),

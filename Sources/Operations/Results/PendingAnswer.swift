@@ -6,6 +6,8 @@ final class PendingAnswer<Value: Sendable>: Sendable {
     case open
     case awaited(CheckedContinuation<Answer, Never>)
     case given(Answer)
+    /// The answer was passed on. It is not retained any longer: it may retain the operation that retains this object.
+    case over
   }
 
   private let state = Lock(State.open)
@@ -17,9 +19,9 @@ final class PendingAnswer<Value: Sendable>: Sendable {
         state = .given(answer)
         return nil
       case .awaited(let continuation):
-        state = .given(answer)
+        state = .over
         return continuation
-      case .given: return nil
+      case .given, .over: return nil
       }
     }
     continuation?.resume(returning: answer)
@@ -30,7 +32,10 @@ final class PendingAnswer<Value: Sendable>: Sendable {
     let answer = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let answer = state.withLock { state -> Answer? in
-          if case .given(let answer) = state { return answer }
+          if case .given(let answer) = state {
+            state = .over
+            return answer
+          }
           state = .awaited(continuation)
           return nil
         }
