@@ -53,4 +53,31 @@ import Testing
     #expect(answer.isExecuting && !answer.isCancelled)
     answer.finish(.success(1))
   }
+
+  @Test func aCancelledReaderLeavesItsResultToTheNext() async {
+    let answers = [Answer(), Answer()]
+    for answer in answers { answer.start() }
+    let outcomes = answers.outcomes()
+    let reader = Task(priority: .high) { await outcomes.makeAsyncIterator().next(isolation: nil) != nil }
+    reader.cancel()
+    #expect(await reader.value == false)
+    for (number, answer) in answers.enumerated() { answer.finish(.success(number)) }
+    var seen: [Int?] = []
+    for await (_, outcome) in outcomes { seen.append(try? outcome.get()) }
+    #expect(seen == [0, 1])
+  }
+
+  @Test func aResultThatRacesACancelIsReadOnce() async {
+    for round in 0..<300 {
+      let answer = Answer()
+      answer.start()
+      let outcomes = [answer].outcomes()
+      let readers = (0..<2).map { _ in
+        Task(priority: .high) { await outcomes.makeAsyncIterator().next(isolation: nil) != nil }
+      }
+      race([{ readers[0].cancel() }, { answer.finish(.success(round)) }])
+      let (first, second) = (await readers[0].value, await readers[1].value)
+      #expect(first != second)
+    }
+  }
 }
