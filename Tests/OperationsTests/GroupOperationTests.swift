@@ -408,6 +408,18 @@ import Testing
     #expect(values.progress == OperationProgress(completed: 0, total: 300))
   }
 
+  @Test func theLastProgressOfAFailedChildCounts() {
+    for _ in 0..<100 {
+      let failing = Operations.ClosureOperation<Int> { operation in
+        operation.report(completed: 1, total: 4)
+        throw Fault()
+      }
+      let group = GroupOperation(onChildFailure: .ignore, [failing, Operations.ClosureOperation { 1 }])
+      queue.addOperations([group], waitUntilFinished: true)
+      #expect(group.progress == OperationProgress(completed: 125, total: 200))
+    }
+  }
+
   final class Endless: ResultOperation<Int>, @unchecked Sendable {
     override func main() {}
     override func didCancel() { finish() }

@@ -229,9 +229,10 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     guard let ended = groupState.withLock({ $0.children.remove(id) }) else { return }
     ended.token?.cancel()
     let name = child.displayName
+    // A cancelled or failed child keeps its last reported progress, which may not have been delivered yet.
+    let fraction = failure == nil ? 1 : (child as? AsyncOperation)?.progress.fraction
     let mustStop = groupState.withLock { state in
-      // A cancelled or failed child keeps its last reported progress.
-      if failure == nil { state.completed += Self.share - ended.completed }
+      if let fraction { state.completed += Self.units(of: fraction) - ended.completed }
       guard let failure, !(failure is CancellationError) else { return false }
       if policy != .ignore { state.failures.append((name, failure)) }
       guard policy == .cancelOthers, !state.isStopping else { return false }
@@ -283,13 +284,15 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     let isNew = groupState.withLock { state in
       // Not for a child that has ended.
       guard let child = state.children.find(ObjectIdentifier(child)) else { return false }
-      let completed = Int64(fraction * Double(Self.share))
+      let completed = Self.units(of: fraction)
       state.completed += completed - child.completed
       defer { child.completed = completed }
       return child.completed != completed
     }
     if isNew { reportProgress() }
   }
+
+  private static func units(of fraction: Double) -> Int64 { Int64(fraction * Double(share)) }
 
   private func reportProgress() {
     // Under the lock, so that an older sum can't follow a newer one.
