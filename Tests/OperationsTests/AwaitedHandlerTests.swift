@@ -123,11 +123,12 @@ import Testing
     #expect(!operation.isCancelled)
     clock.advance(by: .seconds(100_001))
     #expect(operation.isFinished && operation.failureCode == .timedOut)
-    let late = ManualOperation()
+    let late = ManualOperation("late")
     late.setDeadline(Date(timeIntervalSinceNow: -1), clock: clock)
     late.start()
     clock.advance(by: .zero)
     #expect(late.isFinished && late.failureCode == .timedOut)
+    #expect(late.failure.map { "\($0)" } == "late was cancelled because its deadline had passed")
   }
 
   @Test func aNegativeLimitIsAFault() async {

@@ -26,7 +26,8 @@ extension AsyncOperation {
       let duration = Duration.seconds(min(1e9, max(0, date.timeIntervalSinceNow)))
       return clock.schedule(after: duration) { [weak operation] in
         guard let operation else { return }
-        operation.cancel(with: OperationError(.timedOut, of: operation.displayName, limit: duration))
+        operation.cancel(
+          with: OperationError(.timedOut, of: operation.displayName, limit: duration, isAtDeadline: true))
       }
     }
   }

@@ -9,7 +9,7 @@ import Foundation
 public struct OperationError: Error, Equatable, LocalizedError, CustomStringConvertible {
   /// The kinds of failure that a program treats differently.
   public enum Code: Sendable {
-    /// The operation executed for longer than its `limit`, and was cancelled.
+    /// The operation executed for longer than its `limit`, or at its deadline, and was cancelled.
     case timedOut
     /// The operation finished without executing because its `condition` did not hold; the reason is underlying.
     case conditionFailed
@@ -48,7 +48,7 @@ public struct OperationError: Error, Equatable, LocalizedError, CustomStringConv
   public let operation: String
   /// The name of the condition, with `conditionFailed`.
   public let condition: String?
-  /// The time limit, with `timedOut`.
+  /// The time limit, with `timedOut`; at a deadline, the time from the beginning to it.
   public let limit: Duration?
   /// The names of several operations.
   ///
@@ -65,14 +65,17 @@ public struct OperationError: Error, Equatable, LocalizedError, CustomStringConv
   public let rootCause: (any Error)?
   /// Whether a dependency failed, or a child failed because of a dependency.
   private let isLedByDependency: Bool
+  /// Whether the time limit was a date.
+  private let isAtDeadline: Bool
   private let causes: Causes
 
   /// The errors that led to this one: a condition's reason, the root cause of a dependency, the children's failures.
   public var underlying: [any Error] { causes.errors }
 
   init(
-    _ code: Code, of operation: String, condition: String? = nil, limit: Duration? = nil, names: [String] = [],
-    steps: Int = 0, rootCause: (any Error)? = nil, isLedByDependency: Bool = false, underlying: [any Error] = []
+    _ code: Code, of operation: String, condition: String? = nil, limit: Duration? = nil, isAtDeadline: Bool = false,
+    names: [String] = [], steps: Int = 0, rootCause: (any Error)? = nil, isLedByDependency: Bool = false,
+    underlying: [any Error] = []
   ) {
     self.code = code
     self.operation = operation
@@ -82,6 +85,7 @@ public struct OperationError: Error, Equatable, LocalizedError, CustomStringConv
     self.steps = steps
     self.rootCause = rootCause
     self.isLedByDependency = isLedByDependency
+    self.isAtDeadline = isAtDeadline
     causes = Causes(underlying)
   }
 
@@ -113,7 +117,7 @@ public struct OperationError: Error, Equatable, LocalizedError, CustomStringConv
   public static func == (left: OperationError, right: OperationError) -> Bool {
     (left.code, left.operation, left.condition, left.limit, left.names, left.steps)
       == (right.code, right.operation, right.condition, right.limit, right.names, right.steps)
-      && left.underlying.map(words(of:)) == right.underlying.map(words(of:))
+      && left.isAtDeadline == right.isAtDeadline && left.underlying.map(words(of:)) == right.underlying.map(words(of:))
   }
 
   // MARK: Origin
@@ -168,7 +172,9 @@ public struct OperationError: Error, Equatable, LocalizedError, CustomStringConv
   /// of a very long cycle is left out.
   public var description: String {
     switch code {
-    case .timedOut: return "\(operation) was cancelled because it executed for longer than \(limit ?? .zero)"
+    case .timedOut:
+      let reason = isAtDeadline ? "its deadline had passed" : "it executed for longer than \(limit ?? .zero)"
+      return "\(operation) was cancelled because \(reason)"
     case .conditionFailed:
       return "\(operation) did not execute: \(condition ?? ""): \(underlying.first.map(words(of:)) ?? "")"
     case .doesNotHold: return "it does not hold"
