@@ -13,10 +13,12 @@ struct LineDeliveryTests {
   }
 
   /// What happens at a chunk, in order.
-  private func take(_ text: String, _ lines: LineDelivery) -> [String] {
+  private func take(_ text: String, _ lines: LineDelivery) -> [String] { take(Array(text.utf8), lines) }
+
+  private func take(_ bytes: [UInt8], _ lines: LineDelivery) -> [String] {
     calls.withLock { $0 = [] }
     lines.take(
-      Array(text.utf8), consumed: { [calls] in calls.withLock { $0.append("(consumed)") } },
+      bytes, consumed: { [calls] in calls.withLock { $0.append("(consumed)") } },
       tooLong: { [calls] in calls.withLock { $0.append("(too long)") } })
     queue.sync {}
     return calls.withLock { $0 }
@@ -78,5 +80,25 @@ struct LineDeliveryTests {
     #expect(finish(lines) == ["(end)"])
     // The limit is one of bytes.
     #expect(take("éé\n", delivery(limit: 3)) == ["(too long)", "(consumed)"])
+  }
+
+  /// A carriage return before the line feed does not count, and neither does what a byte that is not UTF-8 becomes.
+  @Test(
+    arguments: [
+      (Array("abc\r\n".utf8), true), ([0xFF, 0xFE, 0xFF, 0x0A], true), (Array("abc\r".utf8), true),
+      (Array("abcd\n".utf8), false), (Array("abc\rd\n".utf8), false), (Array("abc\r\r\n".utf8), false),
+      ([0xFF, 0xFE, 0xFF, 0xFF], false),
+    ] as [([UInt8], Bool)])
+  func theLimitIsTheSameHoweverALineComes(bytes: [UInt8], fits: Bool) {
+    for size in 1...bytes.count {
+      let lines = delivery(limit: 3)
+      var calls: [String] = []
+      for start in stride(from: 0, to: bytes.count, by: size) {
+        calls += take(Array(bytes[start..<min(start + size, bytes.count)]), lines)
+      }
+      calls += finish(lines)
+      #expect(calls.contains("(too long)") == !fits, "in pieces of \(size)")
+      #expect(calls.count { !$0.hasPrefix("(") } == (fits ? 1 : 0))
+    }
   }
 }

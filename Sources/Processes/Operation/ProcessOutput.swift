@@ -12,6 +12,7 @@ public enum ProcessOutput: Sendable {
   case bytes(limit: Int, whenExceeded: Overflow = .fail)
   /// To a closure, line by line, without line feeds; a line of more than `limit` bytes makes the operation fail.
   ///
+  /// The limit is for the bytes that the program wrote, without the line feed and a carriage return before it.
   /// The closure is called on a serial queue of the operation, for both streams, in order and before the result. More
   /// output is read only when the lines of a chunk have been handled.
   case lines(limit: Int = 1 << 20, _ handler: @Sendable (String) -> Void)

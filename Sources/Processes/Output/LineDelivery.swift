@@ -39,17 +39,21 @@ final class LineDelivery: @unchecked Sendable {
     }
   }
 
+  /// Whether a line or its beginning is within the limit; a carriage return at the end is taken for one of a line end.
+  private func fits(_ line: ArraySlice<UInt8>) -> Bool {
+    line.count - (line.last == UInt8(ascii: "\r") ? 1 : 0) <= limit
+  }
+
   private func give(_ bytes: [UInt8]) -> Bool {
     var rest = bytes[...]
     while let end = rest.place(of: UInt8(ascii: "\n")) {
       let line = partial.isEmpty ? rest[..<end] : (partial + rest[..<end])[...]
       partial.removeAll(keepingCapacity: true)
       rest = rest[(end + 1)...]
-      let text = line.lineText
-      guard text.utf8.count <= limit else { return false }
-      handler(text)
+      guard fits(line) else { return false }
+      handler(line.lineText)
     }
     partial += rest
-    return partial.count <= limit
+    return fits(partial[...])
   }
 }
