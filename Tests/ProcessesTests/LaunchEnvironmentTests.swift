@@ -65,7 +65,7 @@ import Testing
         ])
   }
 
-  @Test(arguments: [["": "x"], ["a=b": "x"], ["a\0": "x"], ["a": "x\0y"]])
+  @Test(arguments: [["": "x"], ["a=b": "x"], ["a=\u{338}": "x"], ["a\0": "x"], ["a": "x\0y"]])
   func whatNoProgramCanBeGivenIsRefused(added: [String: String]) {
     #expect(variables(environment("A=1"), .inherited(adding: added)) == nil)
   }

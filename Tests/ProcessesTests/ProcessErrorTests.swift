@@ -54,6 +54,8 @@ struct ProcessErrorTests {
     #expect(fault(file) == ProcessError(.directoryUnusable, "\(file): not a directory"))
     #expect(fault(file + "/x") == ProcessError(.directoryUnusable, "\(file)/x: Not a directory"))
     #expect(fault(directory).code == .programNotFound)
+    let empty = "the working directory is an empty text: leave it out for the directory of this program"
+    #expect(fault("") == ProcessError(.directoryUnusable, empty))
   }
 
   @Test(arguments: [EMFILE, ENFILE, ENOSPC, ENOMEM, EAGAIN]) func aLackOfTerminalsIsOneOfResources(number: Int32) {

@@ -11,6 +11,7 @@ import Testing
 
   @Test(arguments: [
     ("/no/such/file", "/no/such/file can't be read: No such file or directory"),
+    ("", "make: the standard input can't be read: No such file or directory"),
     ("a\0b", "a\0b can't be read: Invalid argument"),
   ])
   func anInputThatCannotBeReadIsNamed(path: String, text: String) {

@@ -92,6 +92,8 @@ import Testing
     #expect(error(["/bin/echo", "a\0b"])?.code == .invalidArguments)
     #expect(error(["/bin/true"], environment: ["A": "\0"])?.code == .invalidArguments)
     #expect(error(["/bin/true"], environment: ["": "x"])?.code == .invalidArguments)
+    let fault = error(["/bin/true"], environment: ["A=B": "c"])?.description
+    #expect(fault == "/bin/true: an environment variable has '=' in its name, after 'A'")
     #expect(error(["/bin/echo", String(repeating: "x", count: 4 << 20)])?.code == .invalidArguments)
   }
 

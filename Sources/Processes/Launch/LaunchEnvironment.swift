@@ -84,7 +84,8 @@ struct LaunchEnvironment: @unchecked Sendable {
     throw ProcessError(.programNotFound, "\(name): no such program in PATH")
   }
 
-  /// Calls `body` with the child's environment; returns nil if a variable contains a zero byte or has no name.
+  /// Calls `body` with the child's environment; returns nil if a variable contains a zero byte, or has no name or one
+  /// with `=`.
   func withPointers<Result>(
     launch number: UInt64, _ environment: ProcessEnvironment,
     _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>?) -> Result
@@ -92,9 +93,20 @@ struct LaunchEnvironment: @unchecked Sendable {
     var added = CStrings()
     guard added.append(Self.variable, "=", outer, cookie, "/", String(number)) else { return nil }
     for (key, value) in environment.variables where key != Self.variable {
-      guard !key.isEmpty, !key.contains("="), added.append(key, "=", value) else { return nil }
+      guard !key.isEmpty, !key.utf8.contains(UInt8(ascii: "=")), added.append(key, "=", value) else { return nil }
     }
     let kept = environment.isUnchanged ? texts : entries.filter { environment.passes(on: $0.key) }.map(\.text)
     return added.withPointers(after: kept, body)
+  }
+
+  /// The reason why no program can be given these variables.
+  ///
+  /// Of a name with `=`, only the part before it: the rest may be a secret value.
+  static func fault(in variables: [String: String]) -> String {
+    let names = variables.keys.compactMap { name in
+      name.utf8.firstIndex(of: UInt8(ascii: "=")).map { String(decoding: name.utf8[..<$0], as: UTF8.self) }
+    }
+    if let name = names.min() { return "an environment variable has '=' in its name, after '\(name)'" }
+    return "an environment variable has no name, or holds a zero byte"
   }
 }

@@ -12,7 +12,7 @@ public enum ProcessExit: Sendable, Equatable {
 public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible, LocalizedError {
   /// The kinds of error that a program treats differently.
   public enum Code: Sendable, Equatable {
-    /// The argument list is empty, or an argument contains a zero byte.
+    /// The argument list is empty, or an argument or an environment variable can't be passed on.
     case invalidArguments
     /// No file has this name, or none in the PATH.
     case programNotFound
@@ -90,6 +90,10 @@ public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible,
   }
 
   private static func using(directory: String) -> ProcessError? {
+    guard !directory.isEmpty else {
+      let text = "the working directory is an empty text: leave it out for the directory of this program"
+      return ProcessError(.directoryUnusable, text)
+    }
     var status = stat()
     guard stat(directory, &status) == 0 else {
       let what = errno == ENOENT ? "no such directory" : text(errno)

@@ -26,7 +26,7 @@ public enum ProcessInput: Sendable, Equatable {
     case .string(let text): (descriptor, failure) = Self.memory(holding: Array(text.utf8))
     case .bytes(let bytes): (descriptor, failure) = Self.memory(holding: bytes)
     case .file(let path):
-      subject = path
+      if !path.isEmpty { subject = path }
       (descriptor, failure) = path.utf8.contains(0) ? (-1, EINVAL) : Self.file(at: path)
     }
     defer { if descriptor >= 0 { _ = close(descriptor) } }

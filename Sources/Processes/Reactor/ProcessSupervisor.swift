@@ -144,7 +144,7 @@ public final class ProcessSupervisor: Sendable {
         arguments.withPointers { Self.spawn(program, $0, environment, launch, input, &spawned) }
       }
       guard let failure else {
-        throw ProcessError(.invalidArguments, "\(program): an environment variable has no name, or holds a zero byte")
+        throw ProcessError(.invalidArguments, "\(program): \(LaunchEnvironment.fault(in: variables.variables))")
       }
       guard failure == 0 else { throw ProcessError.launching(program, in: launch.directory, failedWith: failure) }
       return spawned
