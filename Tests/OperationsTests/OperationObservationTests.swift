@@ -212,6 +212,34 @@ import Testing
     #expect(eventually { gone == nil })
   }
 
+  @Test func afterTheEndATokenKeepsTheHandlerNoLonger() {
+    weak var gone: ManualOperation?
+    let token: ObservationToken
+    do {
+      let operation = ManualOperation()
+      gone = operation
+      token = operation.observe(\.state, on: queue) { [operation] _, _ in _ = operation.state }
+      operation.start()
+      operation.finish()
+    }
+    settle()
+    #expect(eventually { gone == nil })
+    token.cancel()
+  }
+
+  @Test func aCancelAfterTheEndStopsWhatIsOnItsWay() {
+    let operation = ManualOperation()
+    let journal = Journal<State>()
+    let token = operation.observe(\.state, on: queue) { _, change in journal.add(change.newValue) }
+    queue.sync {
+      operation.start()
+      operation.finish()
+      token.cancel()
+    }
+    settle()
+    #expect(journal.entries == [])
+  }
+
   @Test func changesOfManyOperationsKeepTheirOrderOnOneQueue() {
     let journal = Journal<String>()
     let first = ManualOperation("a")

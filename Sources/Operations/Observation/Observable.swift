@@ -146,15 +146,14 @@ extension ObservableOperation {
 /// After `cancel()` on the queue that the observation is delivered on, the handler is never called again. After
 /// `cancel()` on another thread, no call begins, but a call that has begun may still be under way.
 public final class ObservationToken: Sendable {
-  private let observation: Lock<OperationObservation?>
+  // Not the observation, which has the handler: after the operation's end only deliveries retain it. Not a weak
+  // reference to it either, because a weakly referenced object costs more to retain, which each delivery does.
+  private let end: ObservationEnd
 
-  init(_ observation: OperationObservation) { self.observation = Lock(observation) }
+  init(_ observation: OperationObservation) { end = observation.end }
 
   deinit { cancel() }
 
   /// Ends the observation and frees its handler; from any thread, any number of times.
-  public func cancel() {
-    let observation = observation.withLock { $0.take() }
-    observation?.end()
-  }
+  public func cancel() { end.reach() }
 }

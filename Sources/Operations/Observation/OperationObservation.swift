@@ -17,14 +17,13 @@ final class OperationObservation: Sendable {
     let post: OperationPost?
 
     func deliver() {
-      if !observation.isEnded.load(ordering: .acquiring) { observation.handler?(self) }
+      if !observation.end.isReached { observation.handler?(self) }
     }
   }
 
   typealias Handler = @Sendable (Delivery) -> Void
 
-  private let isEnded = Atomic(false)
-  private let list: ObserverList
+  let end: ObservationEnd
   private let interest: ChangeInterest
   // A handler with its mailbox, or a buffer. Not an enumeration: a copy of its payload would cost at each change.
   private let handler: Handler?
@@ -42,7 +41,7 @@ final class OperationObservation: Sendable {
     in list: ObserverList, interest: ChangeInterest, on queue: DispatchQueue, posts: OperationEvent.Kinds = [],
     handler: @escaping Handler
   ) {
-    self.list = list
+    end = ObservationEnd(in: list)
     self.interest = interest
     self.handler = handler
     self.posts = posts
@@ -54,7 +53,7 @@ final class OperationObservation: Sendable {
 
   /// Makes an observation that stores changes in `buffer`.
   init(in list: ObserverList, interest: ChangeInterest, to buffer: ChangeBuffer) {
-    self.list = list
+    end = ObservationEnd(in: list)
     self.interest = interest
     self.buffer = buffer
     handler = nil
@@ -125,15 +124,25 @@ final class OperationObservation: Sendable {
     buffer?.close()
     buffer?.wake()
   }
+}
 
-  func end() {
-    guard !isEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
+/// Whether an observation has been ended; its identity is the observation's.
+final class ObservationEnd: Sendable {
+  private let state = Atomic(false)
+  private let list: ObserverList
+
+  fileprivate init(in list: ObserverList) { self.list = list }
+
+  var isReached: Bool { state.load(ordering: .acquiring) }
+
+  func reach() {
+    guard !state.exchange(true, ordering: .acquiringAndReleasing) else { return }
     list.remove(self)
   }
 }
 
 extension Unmanaged: Identifying where Instance == OperationObservation {
-  var identity: ObjectIdentifier { _withUnsafeGuaranteedRef { ObjectIdentifier($0) } }
+  var identity: ObjectIdentifier { _withUnsafeGuaranteedRef { ObjectIdentifier($0.end) } }
 }
 
 /// The observers of one operation, and its progress.
@@ -230,8 +239,8 @@ final class ObserverList: Sendable {
   }
 
   /// Removes an observation; the operation stays marked as observed, because another observer may be on its way.
-  func remove(_ observation: OperationObservation) {
-    let removed = contents.withLock { $0.observations.remove(ObjectIdentifier(observation)) }
+  fileprivate func remove(_ end: ObservationEnd) {
+    let removed = contents.withLock { $0.observations.remove(ObjectIdentifier(end)) }
     removed?.release()
   }
 
