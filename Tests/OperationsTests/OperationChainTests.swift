@@ -32,4 +32,18 @@ import Testing
     queue.addOperations(sum.withDependencies)
     #expect(try await sum.value == 45)
   }
+
+  @Test func theLastProgressOfAnInnerOperationIsPassedOn() {
+    let queue = OperationQueue()
+    for _ in 0..<100 {
+      let whole = Operations.ClosureOperation { 1 }.flatMap { value in
+        Operations.ClosureOperation { operation in
+          operation.report(completed: 3, total: 4)
+          return value
+        }
+      }
+      queue.addOperations(whole.withDependencies, waitUntilFinished: true)
+      #expect(whole.progress == OperationProgress(completed: 3, total: 4))
+    }
+  }
 }

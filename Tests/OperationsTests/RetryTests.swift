@@ -126,6 +126,30 @@ import Testing
     token.cancel()
   }
 
+  @Test func theLastProgressOfAnAttemptIsPassedOn() {
+    for _ in 0..<100 {
+      let make: @Sendable (Int) -> ResultOperation<Int> = { number in
+        Operations.ClosureOperation { operation in
+          operation.report(completed: Int64(number), total: 3)
+          return number
+        }
+      }
+      let retry = RetryOperation(retries: 1, make)
+      let repetition = RepeatOperation(times: 2, make)
+      queue.addOperations([retry, repetition], waitUntilFinished: true)
+      #expect(retry.progress == OperationProgress(completed: 1, total: 3))
+      #expect(repetition.progress == OperationProgress(completed: 2, total: 3))
+    }
+  }
+
+  @Test func anAttemptWithoutProgressLeavesTheLastOne() {
+    let operation = RepeatOperation(times: 2) { number in
+      Operations.ClosureOperation { attempt in if number == 1 { attempt.report(completed: 1, total: 2) } }
+    }
+    queue.addOperations([operation], waitUntilFinished: true)
+    #expect(operation.progress == OperationProgress(completed: 1, total: 2))
+  }
+
   @Test func cancelledInAWaitItEndsAtOnce() {
     let journal = Journal<Int>()
     let operation = RetryOperation(

@@ -67,14 +67,16 @@ final class AttemptSeries<Success: Sendable>: Sendable {
       rareState.group = owner
     }
     QueueEntryObserver.tell(whole, .parent(owner))
-    let token = attempt.observe(\.progress, on: .global()) { [weak owner] _, change in
-      owner?.report(completed: change.newValue.completed, total: change.newValue.total)
+    let token = attempt.observe(\.progress, on: .global()) { [weak self, weak owner] attempt, _ in
+      self?.pass(attempt, to: owner)
     }
     progress.withLock { $0 = token }
     let isAlone = whole.count == 1
     let wait = owner.beginAwait(of: attempt)
     attempt.whenDone { [weak attempt] outcome in
       defer { withExtendedLifetime(wait) {} }
+      // The last change may not have been delivered yet.
+      if let attempt, attempt.progress != OperationProgress() { self.pass(attempt, to: owner) }
       guard !isAlone else { return self.attemptEnded(outcome, number, owner) }
       // An attempt that was cancelled on its own may leave dependencies unfinished.
       if attempt?.isCancelled == true { self.dependencyQueue.cancelAllOperations() }
@@ -89,6 +91,11 @@ final class AttemptSeries<Success: Sendable>: Sendable {
     }
     // The owner was cancelled meanwhile, before this attempt existed.
     if owner.isCancelled { dependencyQueue.cancelAllOperations() }
+  }
+
+  /// Passes on the progress of the attempt, unless another one has begun.
+  private func pass(_ attempt: Attempt, to owner: ResultOperation<Success>?) {
+    owner?.report { current === attempt ? attempt.progress : nil }
   }
 
   private func attemptEnded(_ outcome: Attempt.Outcome, _ number: Int, _ owner: ResultOperation<Success>) {

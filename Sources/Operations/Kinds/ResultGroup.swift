@@ -41,13 +41,13 @@ public final class ResultGroup<Value: Sendable>: ResultOperation<[Value]>, @unch
   public override func main() {
     group.name = displayName
     post(.produced(group))
-    let token = group.observe(\.progress, on: progressQueue, options: .initial) { [weak self] _, change in
-      self?.report(completed: change.newValue.completed, total: change.newValue.total)
+    let token = group.observe(\.progress, on: progressQueue, options: .initial) { [weak self] group, _ in
+      self?.report { group.progress }
     }
     group.parts.rareState.whenEnded { group in
       token.cancel()
       // The last change may not have been delivered yet.
-      self.report(completed: group.progress.completed, total: group.progress.total)
+      self.report { group.progress }
       self.finish(self.values(after: group.failure))
     }
     group.start()

@@ -110,7 +110,12 @@ extension AsyncOperation {
 
   /// Reports the progress of the work, from any thread; ignored once the operation has finished.
   public final func report(completed: Int64, total: Int64? = nil) {
-    let progress = OperationProgress(completed: completed, total: total)
+    report { OperationProgress(completed: completed, total: total) }
+  }
+
+  /// Reports a progress read from an operation inside this one, unless it is nil; of several calls, the last has the
+  /// newest.
+  final func report(_ progress: () -> OperationProgress?) {
     parts.observers.report(progress, self) { parts.lifecycle }
   }
 

@@ -197,11 +197,13 @@ final class ObserverList: Sendable {
   /// Returns when every move made by another thread has been posted.
   func waitForPosting() { contents.withLock { _ in } }
 
-  /// Sets the progress and posts it, unless the operation has finished.
-  func report(_ progress: OperationProgress, _ operation: Operation, lifecycle: () -> OperationLifecycle) {
+  /// Sets the progress, read under the lock, and posts it, unless it is nil or the operation has finished.
+  func report(
+    _ progress: () -> OperationProgress?, _ operation: Operation, lifecycle: () -> OperationLifecycle
+  ) {
     let buffers = contents.withLock { contents -> [ChangeBuffer] in
       let lifecycle = lifecycle()
-      guard !lifecycle.isFinished, progress != contents.progress else { return [] }
+      guard !lifecycle.isFinished, let progress = progress(), progress != contents.progress else { return [] }
       let old = OperationSnapshot(lifecycle, contents.progress)
       contents.progress = progress
       return contents.post(operation, from: old, to: OperationSnapshot(lifecycle, progress))
