@@ -240,6 +240,16 @@ import Testing
     #expect(journal.entries == [])
   }
 
+  @Test func whatIsReadyBecomesPendingWithADependency() {
+    let (operation, dependency) = (ManualOperation(), ManualOperation())
+    let journal = Journal<State>()
+    let token = operation.observe(\.state, on: queue, options: .initial) { _, change in journal.add(change.newValue) }
+    operation.addDependency(dependency)
+    settle()
+    #expect(journal.entries == [.ready, .pending])
+    token.cancel()
+  }
+
   @Test func changesOfManyOperationsKeepTheirOrderOnOneQueue() {
     let journal = Journal<String>()
     let first = ManualOperation("a")

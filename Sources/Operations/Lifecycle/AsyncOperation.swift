@@ -307,6 +307,9 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
 extension AsyncOperation {
   /// The states that an operation passes through, in order; being cancelled is independent of them.
+  ///
+  /// Until it executes, an operation may become pending again: a dependency is added, or another operation takes its
+  /// turn.
   public enum State: Int, Sendable, CaseIterable, Comparable {
     /// Waits for an operation that it depends on.
     case pending
