@@ -298,6 +298,19 @@ struct QueueFeedTests {
     #expect(watch.completes())
   }
 
+  @Test func aNumberThatAnotherHasInItsNameIsLeftOut() throws {
+    let watch = Watch { $0.isSuspended = true }
+    try watch.feed.add(["fetch 2", "fetch", "fetch", "a", "a", "a 2", " \t", "\u{3000}\n"].map { Manual($0) })
+    watch.feed.start()
+    #expect(watch.eventually { $0.jobs.count == 8 })
+    #expect(
+      watch.run.jobs.map(\.job.name)
+        == ["fetch 2", "fetch", "fetch 3", "a", "a 2", "a 2 2", "Manual", "Manual 2"])
+    watch.feed.send(.stop(.terminate, by: .person))
+    watch.feed.send(.setDraining(false))
+    #expect(watch.completes())
+  }
+
   // MARK: Anybody's
 
   @Test func theStartAndTheEndOfAnybodysAreSeenThroughItsWrapper() throws {

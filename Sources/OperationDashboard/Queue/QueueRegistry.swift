@@ -8,6 +8,7 @@ struct QueueRegistry {
   /// The members with an unfinished operation, by the identities of the operation and of its wrapper.
   private var members: [ObjectIdentifier: QueueMember] = [:]
   private var wrappers: [ObjectIdentifier: AdaptedOperation] = [:]
+  /// The names of all jobs; where several operations have the same, the last number given to one of them.
   private var names: [String: Int] = [:]
   private var parentNames: [JobID: String] = [:]
   /// How many attempts of each parent have been named.
@@ -153,9 +154,9 @@ struct QueueRegistry {
     member.operation.dependencies.compactMap { self.member(of: $0)?.id }.filter { $0 != member.id }
   }
 
-  /// The operation's own name; an unnamed attempt has its parent's name and a number: `fetch #2`.
+  /// The operation's own name, unless it is blank; an unnamed attempt has its parent's name and a number: `fetch #2`.
   private mutating func name(of member: QueueMember, _ className: String, under parent: QueueMember?) -> String {
-    if let own = member.operation.name, !own.isEmpty { return unique(own) }
+    if let own = member.operation.name, own.contains(where: { !$0.isWhitespace }) { return unique(own) }
     guard let parent, let name = parentNames[parent.id],
       (parent.operation as? any ParentOperation)?.isAttempt(member.operation) == true
     else { return unique(className) }
@@ -166,9 +167,15 @@ struct QueueRegistry {
   /// `fetch`, then `fetch 2`: two lines of the same name could not be told apart.
   private mutating func unique(_ name: String) -> String {
     let flat = name.split(whereSeparator: \.isNewline).joined(separator: " ")
-    let number = names[flat, default: 0] + 1
+    guard var number = names[flat] else {
+      names[flat] = 1
+      return flat
+    }
+    // Another operation may have the name `fetch 2`.
+    repeat { number += 1 } while names["\(flat) \(number)"] != nil
     names[flat] = number
-    return number == 1 ? flat : "\(flat) \(number)"
+    names["\(flat) \(number)"] = 1
+    return "\(flat) \(number)"
   }
 }
 
