@@ -120,8 +120,8 @@ public final class Dashboard: Sendable {
   /// Adds operations of any class to the queue; each enters it when all its dependencies have finished.
   ///
   /// Add their dependencies first. An operation that isn't an `AsyncOperation` is wrapped in one, which enters the
-  /// queue instead. An operation that was added before is ignored. A dependency cycle is a programmer error: the
-  /// program stops with the path of the cycle.
+  /// queue instead. An operation that was added before, or has finished, is ignored. A dependency cycle is a
+  /// programmer error: the program stops with the path of the cycle.
   public func add(_ operations: [Operation]) {
     do { try observed.add(operations) } catch { programmerError(error.description) }
   }

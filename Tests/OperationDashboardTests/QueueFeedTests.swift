@@ -311,6 +311,20 @@ struct QueueFeedTests {
     #expect(watch.completes())
   }
 
+  @Test func whatHasEndedIsNotAddedAgain() throws {
+    let (watch, first) = try watchOfOneThatExecutes()
+    let (second, foreign) = (Manual("second"), BlockOperation {})
+    try watch.feed.add([second, foreign])
+    #expect(watch.eventually { $0.counts.executing == 2 })
+    second.finish()
+    #expect(watch.eventually { $0.counts.succeeded == 2 })
+    #expect(watch.feed.settled().jobs.count == 3)
+    try watch.feed.add([second, foreign, first])
+    #expect(watch.feed.settled().jobs.count == 3)
+    first.finish()
+    #expect(watch.completes())
+  }
+
   // MARK: Anybody's
 
   @Test func theStartAndTheEndOfAnybodysAreSeenThroughItsWrapper() throws {

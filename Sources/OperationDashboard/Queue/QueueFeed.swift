@@ -82,21 +82,22 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   }
 
   deinit {
-    // A retain cycle: the token retains its handler, the handler the member, the member the token.
+    // A retain cycle: the operation retains its observations, their handlers the member, the member the operation.
     for member in members { member?.tokens = [] }
     for arrival in registry.withLock({ $0.takeArrivals() }) { arrival.member.tokens = [] }
   }
 
   /// Adds operations, which enter the queue when they may run; from any thread.
   ///
-  /// Known operations are ignored. Throws if operations wait for each other in a cycle; then none has been added.
+  /// Known operations are ignored, and finished ones, because the feed forgets an operation at its end. Throws if
+  /// operations wait for each other in a cycle; then none has been added.
   package func add(_ operations: [Operation]) throws(OperationError) { _ = try add(operations, factory: nil) }
 
   /// Adds the first operation of a factory, which makes another when a person retries the job.
   package func add(
     _ first: Operation, retrying factory: @escaping @Sendable (Int) -> Operation
   ) throws(OperationError) {
-    guard !first.isExecuting, !first.isFinished, try add([first], factory: factory) == 1 else {
+    guard !first.isExecuting, try add([first], factory: factory) == 1 else {
       programmerError("\(first) was added before; the closure of add(retrying:) makes a new operation at each call")
     }
   }
@@ -107,14 +108,17 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
     var count = 0
     let added = try registry.withLock { registry throws(OperationError) -> [QueueMember] in
       var seen: Set<ObjectIdentifier> = []
-      let new = operations.filter { seen.insert(ObjectIdentifier($0)).inserted && !registry.isKnown($0) }
+      // In this order, because an operation is forgotten only after its end.
+      let new = operations.filter { operation in
+        seen.insert(ObjectIdentifier(operation)).inserted && !registry.isKnown(operation) && !operation.isFinished
+      }
       count = new.count
       try registry.wrap(new.filter { !$0.isFinished && !$0.isExecuting })
       let factories = factory.flatMap { factory in new.first.map { [ObjectIdentifier($0): factory] } } ?? [:]
       return observed(registry.enroll(new, factories: factories))
     }
     watchEnds(of: added)
-    // A child is run by its parent; an operation that has begun or finished is only shown.
+    // A child is run by its parent; an operation that has begun is only shown.
     let mine = added.filter { $0.parent == nil }.compactMap(\.observed)
     try dependencyQueue.add(mine.filter { !$0.isExecuting && !$0.isFinished })
     return count
