@@ -115,7 +115,7 @@ package final class ApprovalPrompt: @unchecked Sendable {
     }
   }
 
-  /// What has been read of the answer to a question.
+  /// The bytes read so far of the answer to a question.
   struct Answer {
     enum Step: Equatable {
       case more
@@ -127,7 +127,7 @@ package final class ApprovalPrompt: @unchecked Sendable {
     private(set) var question = 0
     private var bytes: [UInt8] = []
 
-    /// Drops what has been read of the answer to the question before.
+    /// Drops the bytes of an answer to the question before.
     mutating func beginQuestion() {
       question += 1
       bytes = []
@@ -136,7 +136,7 @@ package final class ApprovalPrompt: @unchecked Sendable {
     /// Takes the next byte if there is one; does not wait for it.
     mutating func takeByte(from input: Int32) -> Step {
       var request = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
-      // A new question may have dropped what was there.
+      // A new question may have dropped the bytes.
       guard poll(&request, 1, 0) > 0 else { return .more }
       var byte: UInt8 = 0
       let count = read(input, &byte, 1)

@@ -122,7 +122,7 @@ extension Scheduler {
     guard graph.schedule != .fifo else { return }
     if let ticket = node.ticket {
       var tickets = [ticket]
-      // The operation queue puts the job behind all others of its new priority, also those that were admitted later.
+      // The operation queue puts the job behind all others of its new priority, later admissions too.
       if graph[id].lane == .slots {
         tickets += admitted.keys.filter { $0 > ticket && mustFollow($0, priority) }.sorted()
       }

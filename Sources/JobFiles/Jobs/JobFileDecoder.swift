@@ -14,7 +14,7 @@ struct JobFileDecoder {
   /// The result is valid only if no fault was reported.
   func decode(_ root: consuming YAMLNode, overrides: [String: String]) -> JobGraph? {
     guard let (settings, new) = read(root, overrides: overrides) else { return nil }
-    // The largest part of what is held.
+    // The tree is the largest object here.
     _ = consume root
     let joined = known?.joined(with: new)
     let (drafts, ids) = (joined?.drafts ?? new, joined?.numbers)

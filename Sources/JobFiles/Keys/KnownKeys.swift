@@ -48,7 +48,7 @@ struct KnownKey<Record>: Sendable {
 /// The entries of a map by key.
 struct KnownEntries {
   let place: Place
-  /// Those of the map, and what is read in place of unknown ones.
+  /// The entries of the map, then the replacements of unknown ones.
   fileprivate private(set) var entries: [YAMLEntry]
   /// The positions in the table and in `entries` of one for each key, in the order of the table; so few that a search
   /// takes less time than a hash.
@@ -73,7 +73,7 @@ struct KnownEntries {
     if index == known.count || known[index].key > key { known.insert((key, entry), at: index) }
   }
 
-  /// Adds what is read in place of an unknown entry.
+  /// Adds the replacement of an unknown entry.
   fileprivate mutating func add(_ entry: YAMLEntry, at key: Int) {
     entries.append(entry)
     add(entries.count - 1, at: key)

@@ -35,7 +35,7 @@ struct YAMLReader {
   /// The number of the file in places.
   private let file: Int
   private var frames: [Frame] = []
-  /// The items of all lists and the entries of all maps that are not complete, those of the innermost last.
+  /// The items of all lists and the entries of all maps that are not complete, the innermost last.
   private var items: [YAMLNode] = []
   private var entries: [YAMLEntry] = []
   private var anchors: [String: (node: YAMLNode, size: Size)] = [:]
