@@ -65,7 +65,7 @@ extension Variables {
 
   /// The names after a `$` without a brace, each once.
   private static func shellNames(in text: String) -> [String] {
-    guard text.utf8.contains(UInt8(ascii: "$")) else { return [] }
+    guard text.hasByte(UInt8(ascii: "$")) else { return [] }
     let bytes = Array(text.utf8)
     var names: [String] = []
     var index = 0

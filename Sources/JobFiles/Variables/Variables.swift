@@ -159,7 +159,7 @@ final class Variables {
     _ text: String, in node: YAMLNode, unknown: Unknown, allowing allowances: Allowances = []
   ) -> String? {
     if case .isForShell(let known) = unknown { warnOfScript(text, at: node, knowing: known) }
-    guard text.utf8.contains(UInt8(ascii: "$")), text.contains("${") else { return text }
+    guard text.hasByte(UInt8(ascii: "$")), text.contains("${") else { return text }
     var output = ""
     var isWhole = true
     func add(_ part: String) {

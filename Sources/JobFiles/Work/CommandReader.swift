@@ -57,7 +57,7 @@ struct CommandReader {
         "'\(first)' is a word of Compose: "
           + (first == "CMD" ? "delete it, so that the program is the first word" : "write the command as text"))
     }
-    if let first, first.utf8.contains(UInt8(ascii: " ")), !first.hasPrefix("/"), !first.hasPrefix(".") {
+    if let first, first.hasByte(UInt8(ascii: " ")), !first.hasPrefix("/"), !first.hasPrefix(".") {
       faults.warn(
         items[0].place,
         "a list is one program and its arguments, so \(Quoted.text(first)) is the name of a program: "
