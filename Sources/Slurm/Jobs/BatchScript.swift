@@ -153,3 +153,17 @@ struct BatchScript {
   /// The text, quoted as one word of a shell command.
   static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: "'\\''"))'" }
 }
+
+extension SlurmJob {
+  /// The reason that the job can't be submitted, whatever the cluster is; nil if there is none.
+  var problem: String? {
+    if let fault = resources.faults.first ?? resources.signalFault(stop: stop.signal) { return fault.description }
+    if arguments.isEmpty { return "there is no program" }
+    if let name = environment.keys.sorted().first(where: { !BatchScript.isVariable($0) }) {
+      return "'\(name)' is not a name of an environment variable"
+    }
+    let texts = arguments + [directory, name] + environment.values
+    return texts.contains { $0.utf8.contains(0) }
+      ? "a zero byte, which no program can be given, is in its command" : nil
+  }
+}

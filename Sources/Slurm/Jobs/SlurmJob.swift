@@ -35,18 +35,6 @@ package struct SlurmJob: Sendable {
     self.secrets = secrets
   }
 
-  /// The reason that the job can't be submitted, whatever the cluster is; nil if there is none.
-  var problem: String? {
-    if let fault = resources.faults.first ?? resources.signalFault(stop: stop.signal) { return fault.description }
-    if arguments.isEmpty { return "there is no program" }
-    if let name = environment.keys.sorted().first(where: { !BatchScript.isVariable($0) }) {
-      return "'\(name)' is not a name of an environment variable"
-    }
-    let texts = arguments + [directory, name] + environment.values
-    return texts.contains { $0.utf8.contains(0) }
-      ? "a zero byte, which no program can be given, is in its command" : nil
-  }
-
   /// The signal that a cancelled job receives, and the time until SIGKILL.
   package struct Stop: Sendable, Hashable {
     package var signal: Int32
