@@ -119,15 +119,105 @@ struct ApprovalTests {
     #expect(bench.model.isMoving)
   }
 
-  @Test(arguments: [(80, "release (Publish v1.2?), deploy (Deploy?)"), (60, "release, deploy")])
-  func ofSeveralJobsTheQuestionsAreShownWhereThereIsRoom(_ width: Int, _ who: String) {
-    var bench = bench(asking: ["release", "deploy"], size: Size(width: width, height: 24))
-    for name in ["release", "deploy"] {
+  @Test(arguments: [(80, 24, 1), (60, 24, 1), (50, 24, 2), (30, 5, 3)])
+  func ofSeveralJobsAllQuestionsAreShown(_ width: Int, _ height: Int, _ rows: Int) {
+    var bench = bench(asking: ["release", "deploy"], size: Size(width: width, height: height))
+    tag(["release", "deploy"], &bench)
+    bench.press(.character("a"))
+    #expect(bottom(rows, bench).contains("Approve release (Publish v1.2?), deploy (Deploy?)?"))
+    #expect(bench.frame().text(row: height - 1).contains(" y "))
+  }
+
+  private func tag(_ names: [String], _ bench: inout Bench) {
+    for name in names {
       bench.select(name)
       bench.press(.character(" "))
     }
+  }
+
+  /// The last rows of the screen in one line, with single blanks between the words.
+  private func bottom(_ rows: Int, _ bench: Bench) -> String {
+    bench.frame(GoldenTests.utf8).text.split(separator: "\n", omittingEmptySubsequences: false).suffix(rows)
+      .flatMap { $0.split(separator: " ") }.joined(separator: " ")
+  }
+
+  private static let long =
+    "Publish version ${jobs.build.tag} of the library, the program and the documentation to the production registry "
+    + "of the company at eu-west?"
+
+  /// `release` asks this.
+  private func bench(question: String, _ width: Int, _ height: Int) -> Bench {
+    var release = Job.shell("release", needs: [JobNeed(JobID(0))])
+    release.approval = question
+    var builder = RunBuilder([.shell("build"), release, .shell("other")])
+    builder.move("build", .executing)
+    builder.state(.jobOutputs(JobID(0), ["tag": "v1.2"]))
+    builder.move("build", .succeeded(upToDate: false))
+    builder.move("other", .executing)
+    builder.move("release", .ready(for: .person))
+    return Bench(builder, size: Size(width: width, height: height))
+  }
+
+  @Test(arguments: [(80, 24, 3), (40, 12, 6)])
+  func aLongQuestionTakesAsManyLinesAsItNeeds(_ width: Int, _ height: Int, _ rows: Int) {
+    var bench = bench(question: Self.long, width, height)
     bench.press(.character("a"))
-    #expect(bench.frame().text(row: 23).contains("Approve \(who)?"))
+    let question = Self.long.replacing("${jobs.build.tag}", with: "v1.2")
+    #expect(bottom(rows, bench).hasSuffix("Approve release: \(question) y approves Esc goes back"))
+    bench.press(.character("y"))
+    #expect(bench.commands == [.approve([JobID(1)])])
+  }
+
+  @Test func aWideQuestionLosesNoCharacter() {
+    let question = "本当に公開しますか?本番環境の全利用者に直ちに配布されます。取り消せません。"
+    var bench = bench(question: question, 40, 12)
+    bench.press(.character("a"))
+    #expect(bottom(4, bench).replacing(" ", with: "").contains(question))
+  }
+
+  @Test func aQuestionThatHasNoRoomOpensThePageOfItsJob() {
+    var bench = bench(question: String(repeating: "really ", count: 100) + "delete?", 40, 12)
+    bench.select("other")
+    bench.press(.character("a"))
+    #expect(bench.model.prompt == nil && bench.model.page == .zoom && bench.cursor == "release")
+    #expect(bench.model.notice?.text == "its question is long: a approves")
+    bench.press(.end)
+    #expect(bench.frame().text.contains("delete?"))
+    bench.press(.character("a"))
+    #expect(bench.frame().text(row: 11).hasSuffix("y approves  Esc goes back"))
+    bench.press(.character("y"))
+    #expect(bench.commands == [.approve([JobID(1)])])
+  }
+
+  @Test func questionsThatHaveNoRoomTogetherAreNotAsked() {
+    var bench = bench(asking: ["release", "deploy"], size: Size(width: 80, height: 24))
+    tag(["release", "deploy"], &bench)
+    bench.press(.character("a"))
+    bench.send(.resized(Size(width: 30, height: 5)))
+    #expect(bench.model.prompt != nil)
+    var long = RunBuilder(
+      (0..<40).map { number in
+        var job = Job.shell("job-\(number)")
+        job.approval = "Start number \(number) on the production machine?"
+        return job
+      })
+    for number in 0..<40 { long.move("job-\(number)", .ready(for: .person)) }
+    bench = Bench(long)
+    bench.press(.character("A"), .character("a"))
+    let notice = "the questions of 40 jobs have no room on the screen: approve fewer at once"
+    #expect(bench.model.notice?.text == notice)
+    bench.press(.character("y"))
+    #expect(bench.model.prompt == nil && bench.commands.isEmpty && bench.model.page == .list)
+  }
+
+  @Test func aQuestionGoesWhereTheScreenHasNoRoomForItAnyMore() {
+    var bench = bench(question: Self.long, 80, 24)
+    bench.press(.character("a"))
+    bench.send(.resized(Size(width: 40, height: 12)))
+    #expect(bench.model.prompt == .confirm(.approve, [JobID(1)]))
+    bench.send(.resized(Size(width: 30, height: 5)))
+    bench.press(.character("y"))
+    #expect(bench.model.prompt == nil && bench.commands.isEmpty)
   }
 
   @Test func theQuestionGoesWithItsAnswer() {

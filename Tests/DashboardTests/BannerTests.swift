@@ -67,6 +67,30 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func theQuestionOfAFinalJobIsShownInARunThatEnds(_ isStopped: Bool) {
+    var clean = Job.shell("clean")
+    (clean.finally, clean.approval) = (.always, "Clean up?")
+    var builder = RunBuilder([.shell("a"), .shell("b"), clean])
+    builder.move("a", .executing)
+    if isStopped {
+      builder.state(.stopRequested(.terminate, by: .signal))
+    } else {
+      builder.move("b", .executing)
+      builder.move("b", .failed(Self.failure, allowed: false))
+    }
+    var bench = Bench(builder)
+    bench.play { $0.move(isStopped ? "b" : "a", .cancelled(by: isStopped ? .signal : .policy)) }
+    if isStopped { #expect(text(bench) == "Stopping 1 job: a") }
+    bench.play {
+      if isStopped { $0.move("a", .cancelled(by: .signal)) }
+      $0.move("clean", .ready(for: .person))
+    }
+    #expect(text(bench) == "clean asks: Clean up?")
+    #expect(row(bench).hasSuffix("a approves"))
+    #expect(bench.frame().text.contains("waits for approval: Clean up?"))
+  }
+
   @Test func aReplayOffersNoKeyThatActs() {
     var stopping = bench("b") {
       $0.move("b", .executing)

@@ -594,8 +594,26 @@ struct PanelTests {
       #expect(banner.hasPrefix(" Ended after 1:05: 2 failed, 1 skipped, 1 "), "\(banner)")
       #expect(banner.hasSuffix("^R retries all failed  q quits"), "\(banner)")
       bench.press(.control("r"))
-      #expect(bench.commands == [.retry([JobID(0), JobID(1)], withDependents: true)])
+      #expect(bench.commands == [.retry([JobID(0), JobID(1)], withDependents: false)])
     }
+  }
+
+  @Test func theKeyLeavesWhatAPersonHasCancelledAndNotWhatThePolicyHas() {
+    func job(_ name: String, needs: Int...) -> Job { .shell(name, needs: needs.map { JobNeed(JobID($0)) }) }
+    var builder = RunBuilder([
+      job("build"), job("check", needs: 0), job("pack", needs: 1), job("docs", needs: 0), job("publish", needs: 3),
+      job("other"),
+    ])
+    builder.move("docs", .cancelled(by: .person))
+    builder.move("publish", .skipped(because: .job(JobID(3))))
+    builder.move("build", .executing)
+    builder.move("build", .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+    builder.move("check", .skipped(because: .job(JobID(0))))
+    for name in ["pack", "other"] { builder.move(name, .cancelled(by: .policy)) }
+    var bench = Bench(builder)
+    bench.press(.control("r"))
+    #expect(bench.commands == [.retry([JobID(0), JobID(2)], withDependents: false)])
+    #expect(bench.model.notice?.text == "retrying build and the skipped dependents")
   }
 
   @Test(arguments: [JobState.succeeded(upToDate: false), .cancelled(by: .person), .skipped(because: .job(JobID(1)))])

@@ -152,6 +152,75 @@ struct QuestionTests {
     #expect(bench.commands == [.cancel([JobID(1), JobID(2)], by: .person)])
   }
 
+  // MARK: On a screen that is too small for any pane
+
+  private static let small = Size(width: 20, height: 4)
+
+  @Test func whereNothingIsShownNoKeyActsOnTheRun() {
+    var ready = Job.shell("asks")
+    ready.approval = "Go?"
+    var builder = RunBuilder([.shell("a"), .shell("b"), ready])
+    for name in ["a", "b"] { builder.move(name, .executing) }
+    builder.move("b", .failed(Self.failure, allowed: false))
+    builder.move("asks", .ready(for: .person))
+    for name in ["a", "b", "asks"] {
+      var bench = Bench(builder)
+      bench.select(name)
+      bench.send(.resized(Self.small))
+      for key in "xXprRaP+-[]b:/yWi" { bench.press(.character(key)) }
+      bench.press(.control("r"), .function(9), .enter, .character("y"))
+      #expect(bench.commands.isEmpty && bench.model.prompt == nil, "\(name)")
+      #expect(bench.frame().text(row: 0) == "needs 30 x 5")
+      bench.send(.resized(Size(width: 80, height: 24)))
+      bench.press(.character("P"))
+      #expect(bench.commands == [.setDraining(true)])
+    }
+  }
+
+  @Test(arguments: ["x", "a", "/", ":"] as [Character])
+  func aPromptGoesWithTheScreenThatShowsIt(_ key: Character) {
+    var asking = Job.shell("asks")
+    asking.approval = "Go?"
+    var builder = RunBuilder([.shell("a"), .shell("b"), asking])
+    for name in ["a", "b"] { builder.move(name, .executing) }
+    builder.move("asks", .ready(for: .person))
+    var bench = Bench(builder)
+    bench.model.tags = [JobID(0), JobID(1)]
+    bench.press(.character(key))
+    #expect(bench.model.prompt != nil)
+    bench.send(.resized(Self.small))
+    #expect(bench.model.prompt == nil)
+    bench.press(.character("y"), .enter)
+    #expect(bench.commands.isEmpty)
+  }
+
+  @Test func theQuestionToQuitIsShownOnAnyScreen() {
+    var bench = bench([.executing])
+    bench.send(.resized(Self.small))
+    bench.press(.character("q"))
+    #expect(bench.frame().text == "q quits, Esc stays.\n1 job is running.\n\n")
+    bench.press(.escape)
+    #expect(bench.frame().text(row: 0) == "needs 30 x 5")
+    bench.press(.character("q"), .character("q"))
+    #expect(bench.commands == [.stop(.terminate, by: .person)])
+    // What a third one would kill can't be seen.
+    bench.press(.character("q"))
+    #expect(bench.effects.count == 1)
+    for size in [Size(width: 0, height: 0), Size(width: 1, height: 1)] {
+      bench = self.bench([.executing])
+      bench.send(.resized(size))
+      bench.press(.character("q"))
+      #expect(bench.frame().text == (size.width == 0 ? "" : "q"))
+    }
+  }
+
+  @Test func aRunThatHasEndedIsLeftFromAnyScreen() {
+    var bench = bench([.failed(Self.failure, allowed: false)])
+    bench.send(.resized(Self.small))
+    bench.press(.character("q"))
+    #expect(bench.effects == [.leave(.quit)])
+  }
+
   // MARK: Beside the questions
 
   @Test func aClickDoesNotPassAQuestion() {

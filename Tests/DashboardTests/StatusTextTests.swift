@@ -54,6 +54,17 @@ struct StatusTextTests {
     #expect(StatusText(id, builder.run, now: .zero).status == "waits: the run is stopping")
   }
 
+  @Test func aFinalJobWaitsAfterAStopForWhatItWaitedForBefore() {
+    var clean = Job.shell("clean")
+    (clean.finally, clean.approval) = (.always, "Clean up?")
+    var builder = RunBuilder([clean])
+    builder.state(.stopRequested(.terminate, by: .signal))
+    for (room, text) in [(JobState.Room.slot, "a slot"), (.person, "approval: Clean up?")] {
+      builder.move("clean", .ready(for: room))
+      #expect(StatusText(JobID(0), builder.run, now: .zero).whole == "waits for \(text)")
+    }
+  }
+
   @Test func aJobThatFailedOnceWithoutRetriesHasNoTries() {
     var builder = RunBuilder([.shell("a", retry: RetryPolicy(max: 2))])
     builder.move("a", .executing)

@@ -1,6 +1,7 @@
 import Foundation
-import JobModel
 import Testing
+
+@testable import JobModel
 
 /// Fields of a job and of a start that stand beside each other in no other test.
 @Suite struct EventFieldsTests {
@@ -104,5 +105,60 @@ import Testing
     #expect(events.lines[4] == #"{"v":1,"seq":4,"t":0,"type":"arrivals_ended"}"#)
     #expect(events.lines[5] == #"{"v":1,"seq":5,"t":0,"type":"pool_changed","pool":"net","size":0}"#)
     #expect(try Recording(events.ndjson).events == events)
+  }
+
+  // MARK: The reference
+
+  /// What Events.md has in backquotes, and its headings.
+  private static func referenceWords() throws -> Set<String> {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let text = try String(contentsOf: root.appending(path: "Sources/Reports/Reports.docc/Events.md"), encoding: .utf8)
+    let code = text.matches(of: /`([^`\n]+)`/).flatMap { match in
+      match.output.1.split { !$0.isLetter && !$0.isNumber && !"_-".contains($0) }
+    }
+    let headings = text.matches(of: /(?m)^### (.+)$/).flatMap { $0.output.1.split(separator: ", ") }
+    return Set((code + headings).map(String.init))
+  }
+
+  /// The one that follows another, until none does: a new one must be put in.
+  private static func canceller(after canceller: JobState.Canceller) -> JobState.Canceller? {
+    switch canceller {
+    case .person: .signal
+    case .signal: .policy
+    case .policy: .program
+    case .program: .timeout
+    case .timeout: .unneeded
+    case .unneeded: .restart
+    case .restart: nil
+    }
+  }
+
+  @Test func theReferenceNamesEveryTypeAndWord() throws {
+    let words = try Self.referenceWords()
+    let cancellers = sequence(first: JobState.Canceller.person, next: Self.canceller(after:)).map(\.rawValue)
+    let all =
+      FactType.allCases.map(\.rawValue) + JobNeed.Condition.allCases.map(\.rawValue) + cancellers
+      + StateClass.allCases.map(\.eventWord) + RunWarning.Kind.allCases.map(\.rawValue)
+    #expect(all.filter { !words.contains($0) } == [])
+  }
+
+  /// The names of the fields of every event and of the objects in them, but for names that a job file gives.
+  @Test func theReferenceNamesEveryField() throws {
+    var job = Job(name: "a", work: .shell(ShellWork(.script("s"), shell: ["bash", "-c"], hasTerminal: true)))
+    (job.matrix, job.condition, job.approval, job.finally) = ("m", JobCondition("a == b"), "go?", .always)
+    job.retry = RetryPolicy(max: 3, exits: [75], patterns: ["reset"])
+    var start = start(jobs: 1)
+    (start.timeout, start.isOpen) = (.seconds(1), true)
+    let events = [JobEvent](facts: [
+      (.zero, .runStarted(start)), (.zero, .jobAdded(JobID(0), job)), (.zero, .jobOutputs(JobID(0), [:])),
+      (.zero, .poolChanged("net", 1)),
+    ])
+    let given: Set = ["net", "heavy"]
+    let fields = (events.lines + [JobEvent].everyField.lines).flatMap { line in
+      line.matches(of: /[{,]"([a-z_0-9]+)":/).map { String($0.output.1) }
+    }
+    let words = try Self.referenceWords()
+    #expect(Set(fields).subtracting(given).filter { !words.contains($0) } == [])
   }
 }

@@ -26,17 +26,17 @@ struct ApprovalsTests {
   @Test func whereNobodyCanAnswerNothingStarts() {
     #expect(
       refusal([], graph())
-        == "deploy[a] waits for a person's approval, and so do 2 more, which can be asked for only at a terminal: "
-        + "approve with --approve all, or run in a terminal")
+        == "deploy[a] waits for a person's approval, and so do 2 more, for which only the dashboard and --ui plain ask, in a terminal: "
+        + "approve with --approve all, or use one of these")
     let one = graph { jobs in for index in 1...2 { jobs[index].approval = nil } }
     #expect(
       refusal([], one)
-        == "publish waits for a person's approval, which can be asked for only at a terminal: "
-        + "approve with --approve publish, or run in a terminal")
+        == "publish waits for a person's approval, for which only the dashboard and --ui plain ask, in a terminal: "
+        + "approve with --approve publish, or use one of these")
     #expect(
       refusal(["publish"], graph())
-        == "deploy[a] waits for a person's approval, and so does 1 more, which can be asked for only at a terminal: "
-        + "approve with --approve all, or run in a terminal")
+        == "deploy[a] waits for a person's approval, and so does 1 more, for which only the dashboard and --ui plain ask, in a terminal: "
+        + "approve with --approve all, or use one of these")
     #expect(refusal([], graph(), canAsk: true) == nil)
   }
 

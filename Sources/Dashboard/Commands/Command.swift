@@ -88,7 +88,7 @@ struct Command: Sendable {
     case .jobs(let action):
       let jobs = action.chosen(in: model)
       guard !action.mustAsk(about: jobs, in: model) else {
-        model.prompt = .confirm(self, jobs)
+        model.ask(self, jobs, now)
         return []
       }
       return action.perform(jobs, &model, now)
@@ -102,6 +102,13 @@ struct Command: Sendable {
   /// The answer to its key while it is not enabled, as specific as possible.
   func refusal(in model: Model) -> String {
     pastRefusal(in: model) ?? jobs?.ability.flatMap { model.record?.job.work.refusal(of: $0) } ?? refuse(model)
+  }
+
+  /// Whether its key works on a screen that is too small for any pane: not if it would change a run that can't be seen,
+  /// or open a line to type.
+  func worksUnseen(in model: Model) -> Bool {
+    if self == .quit { return !Command.quitEscalates(model) }
+    return !changesRun && self != .filter && self != .palette
   }
 
   /// The bottom line's word for it; nil keeps it out.

@@ -41,7 +41,7 @@ struct JobAction: Sendable {
 }
 
 extension Model {
-  /// Withdraws the question whose jobs have changed; one that asks a person again is another question.
+  /// Withdraws a question that the screen can't show any more, and one whose jobs have changed; one that asks a person again is another question.
   mutating func reviewPrompt(after events: [JobEvent] = []) {
     switch prompt {
     case .quit where isOver: prompt = nil
@@ -54,5 +54,6 @@ extension Model {
       prompt = jobs.isEmpty || !command.isEnabled(in: self) ? nil : .confirm(command, jobs)
     default: break
     }
+    if !showsQuestion { prompt = nil }
   }
 }

@@ -12,7 +12,7 @@ extension Command {
     ) { model, now in
       let jobs = model.failures
       model.say("retrying \(model.naming(jobs)) and the skipped dependents", now)
-      return [.send(.retry(jobs, withDependents: true))]
+      return [.send(.retry(model.run.retried(with: jobs), withDependents: false))]
     }
     command.isOffered = \.offersRetry
     return command
@@ -108,9 +108,18 @@ extension Command {
       })
   }
 
+  private static func leavesAtOnce(_ model: Model) -> Bool {
+    model.isOver || model.isReplay || model.attachment != nil
+  }
+
+  /// Whether to quit kills what executes, or leaves it.
+  static func quitEscalates(_ model: Model) -> Bool {
+    !leavesAtOnce(model) && (model.live.stopping != nil || model.quits > 0)
+  }
+
   /// Leaves a run that is over, replayed or another program's, asks while jobs run, escalates the stop of a run that is being stopped.
   private static func quit(_ model: inout Model) -> [Effect] {
-    if model.isOver || model.isReplay || model.attachment != nil { return [.leave(.quit)] }
+    if leavesAtOnce(model) { return [.leave(.quit)] }
     guard let stopping = model.live.stopping else {
       if model.quits > 0 { return escalate(&model) }
       if model.live.counts.active == 0, model.live.counts.backingOff == 0, model.live.counts.ready == 0 {

@@ -135,7 +135,9 @@ extension Model {
 
   /// Whether the screen names a job: in a row, or as the one on the whole screen.
   func isOnScreen(_ id: JobID) -> Bool {
-    let list = Layout(self).list
+    let layout = Layout(self)
+    guard !layout.body.isEmpty else { return false }
+    let list = layout.list
     // A zoomed job, or one whose log fills the screen.
     guard page == .list, !list.isEmpty else { return id == cursor && (page == .zoom || !showsMerged) }
     return (top..<max(top, min(top + list.height, rowCount))).contains { job(row: $0) == id }

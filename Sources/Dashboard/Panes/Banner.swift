@@ -24,7 +24,10 @@ struct Banner {
     let run = model.live
     let isEnding = run.summary == nil && !run.isComplete
     func hint(_ words: String) -> [String] { [model.keys.hint(.quit, words)] }
-    if isEnding, let stopping = run.stopping {
+    let asking = model.isFrozen ? nil : model.index.asking.min()
+    // A job of `finally` may ask in a run that is ending: once nothing executes, the run waits for its answer alone.
+    let waitsForAnswer = asking != nil && run.counts.active + run.counts.withCluster == 0
+    if isEnding, let stopping = run.stopping, !waitsForAnswer {
       style = \.danger
       let who = Self.running(run, model)
       let failure = stopping.by == .policy ? Self.failure(run).map { $0 + ". " } ?? "" : ""
@@ -42,7 +45,7 @@ struct Banner {
           case .person, .policy, .timeout, .unneeded, .restart: hint("kills now")
           }
       }
-    } else if isEnding, !model.isFrozen, !Self.isClosed(model), let id = model.index.asking.min() {
+    } else if isEnding, let id = asking, waitsForAnswer || !Self.isClosed(model) {
       style = \.warning
       let job = run.jobs[id.index].job
       let more = model.index.asking.count - 1

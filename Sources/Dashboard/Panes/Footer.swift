@@ -12,7 +12,13 @@ struct Footer {
     case .filter(let editor): drawLine(editor, &frame, area, hint: model.found)
     case .palette(let editor, _): drawLine(editor, &frame, area, hint: "", sign: ":")
     case .confirm(let command, let jobs):
-      if let action = command.jobs { drawConfirmation(action, jobs, &frame, area) }
+      if let action = command.jobs {
+        if action.question == .approval {
+          ApprovalQuestion(jobs, model).draw(&frame, area, theme)
+        } else {
+          drawConfirmation(action, jobs, &frame, area)
+        }
+      }
     case .search(let editor):
       let found = model.log.query.isEmpty ? "" : Format.count(model.log.matches.count, "line")
       drawLine(editor, &frame, area, hint: found)
@@ -22,13 +28,27 @@ struct Footer {
 
   // MARK: Questions
 
-  private func drawQuitQuestion(_ frame: inout Frame, _ area: Rect) {
+  /// What runs, and the key that quits.
+  private var quitQuestion: (what: String, key: String) {
     let count = model.live.counts.active
     let what = count > 0 ? "\(count == 1 ? "1 job is" : "\(count) jobs are") running." : "Jobs are waiting."
     // The key that asked also confirms, unless it means no.
     let key = model.keys.keys(of: .quit).first { ![.character("n"), .character("N"), .escape].contains($0) }
-    let yes = key.map { $0.name() } ?? "y"
-    drawQuestion(what, answers: "\(yes) cancels and quits  Esc stays", short: "\(yes) quits  Esc stays", &frame, area)
+    return (what, key.map { $0.name() } ?? "y")
+  }
+
+  private func drawQuitQuestion(_ frame: inout Frame, _ area: Rect) {
+    let (what, key) = quitQuestion
+    drawQuestion(what, answers: "\(key) cancels and quits  Esc stays", short: "\(key) quits  Esc stays", &frame, area)
+  }
+
+  /// Draws the question to quit on a screen that is too small for anything else: as much as there is room for.
+  func drawSmallQuestion(_ frame: inout Frame) {
+    let (what, key) = quitQuestion
+    let text = "\(key) quits, Esc stays. \(what)"
+    for (y, line) in JobDescription.wordWrapped(text, width: max(1, frame.size.width)).enumerated() {
+      frame.put(line, x: 0, y: y, style: theme.warning)
+    }
   }
 
   private func drawConfirmation(_ action: JobAction, _ jobs: [JobID], _ frame: inout Frame, _ area: Rect) {
@@ -43,19 +63,9 @@ struct Footer {
     func named(_ count: Int) -> String {
       names.prefix(count).joined(separator: ", ") + (jobs.count > count ? " and \(jobs.count - count) more" : "")
     }
-    if action.question == .approval, let id = jobs.first, jobs.count == 1 {
-      // The approval's own question says why the job asks.
-      let text = "\(verb) \(names.joined())\(place): \(model.run.question(of: id) ?? "")"
-      return drawQuestion(text, answers: answers, short: "y  Esc", &frame, area)
-    }
-    let questions = action.question == .approval ? jobs.prefix(8).map { model.run.question(of: $0) ?? "" } : []
-    let asked = zip(names, questions).map { "\($0) (\($1))" }.joined(separator: ", ")
-    let isAsked = !asked.isEmpty && jobs.count == names.count && TextWidth.of(asked) <= room
     let who =
-      isAsked
-      ? asked
-      : (1...max(1, names.count)).reversed().lazy.map(named).first { TextWidth.of($0) <= room }
-        ?? (jobs.count == 1 ? theme.elision.name(names.first ?? "", to: max(8, room)) : Format.count(jobs.count, "job"))
+      (1...max(1, names.count)).reversed().lazy.map(named).first { TextWidth.of($0) <= room }
+      ?? (jobs.count == 1 ? theme.elision.name(names.first ?? "", to: max(8, room)) : Format.count(jobs.count, "job"))
     drawQuestion("\(verb) \(who)\(note)\(place)?", answers: answers, short: "y  Esc", &frame, area)
   }
 

@@ -26,6 +26,7 @@ enum Update {
     case .input(.resized(let size)):
       model.size = size
       if model.focus == .log, model.page == .list, !model.showsLog { model.focus = .list }
+      model.reviewPrompt()
       return []
     case .input(.closed):
       return [.leave(.terminalClosed)]
@@ -77,6 +78,7 @@ enum Update {
   private static func press(_ key: Key, _ model: inout Model, _ now: Duration) -> [Effect] {
     if model.prompt != nil { return PromptKeys.answer(key, &model, now) }
     let command = model.keys.command(for: key)
+    if Layout(model).body.isEmpty, command?.worksUnseen(in: model) == false { return [] }
     if model.isPast || model.wantedPast != nil, key == .end, command == .last {
       model.setFrozen(false)
       return []

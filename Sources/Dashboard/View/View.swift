@@ -10,7 +10,11 @@ enum View {
     let theme = Theme(traits, looks: model.options.looks)
     let layout = Layout(model)
     guard !layout.body.isEmpty else {
-      frame.put("needs \(Layout.smallest.width) x \(Layout.smallest.height)", x: 0, y: 0)
+      if model.prompt == .quit {
+        Footer(model: model, theme: theme).drawSmallQuestion(&frame)
+      } else {
+        frame.put("needs \(Layout.smallest.width) x \(Layout.smallest.height)", x: 0, y: 0)
+      }
       return frame
     }
     if !layout.header.isEmpty { Header(model: model, theme: theme, now: now).draw(&frame, layout.header) }

@@ -1,5 +1,5 @@
 /// The word for a kind of fact in the field `type` of an event.
-enum FactType: String {
+enum FactType: String, CaseIterable {
   case runStarted = "run_started"
   case jobAdded = "job_added"
   case jobState = "job_state"

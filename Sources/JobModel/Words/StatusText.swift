@@ -19,7 +19,7 @@ package struct StatusText: Equatable, Sendable {
     case .waiting:
       self.init(Self.waiting(record, run, room: room))
     case .ready(let wanted):
-      self.init(Self.ready(wanted, run, run.question(of: id), isSubmitted: record.place != nil))
+      self.init(Self.ready(wanted, id, run))
     case .executing, .serving, .paused(started: true):
       if let cancelling = record.cancelling {
         self.init(Self.stopping(record, cancelling, now: now), cancelling.by == .restart ? record.because : "")
@@ -61,14 +61,14 @@ package struct StatusText: Equatable, Sendable {
     return record.killTime.map { "\(word), killed in \(Format.countdown($0 - now))" } ?? word
   }
 
-  private static func ready(
-    _ wanted: JobState.Room, _ run: Run, _ question: String?, isSubmitted: Bool
-  ) -> String {
+  private static func ready(_ wanted: JobState.Room, _ id: JobID, _ run: Run) -> String {
+    let record = run.jobs[id.index]
     // Neither a stop nor a drain keeps a job back that is in the cluster's queue.
-    if case .cluster(let reason) = wanted, reason != nil || isSubmitted { return "waits for \(wanted.phrase)" }
-    if run.stopping != nil { return "waits: the run is stopping" }
-    if run.isDraining { return "waits: nothing new starts" }
-    return "waits for \(wanted.phrase)" + (wanted == .person ? question.map { ": \($0)" } ?? "" : "")
+    if case .cluster(let reason) = wanted, reason != nil || record.place != nil { return "waits for \(wanted.phrase)" }
+    // Jobs of `finally` run after a stop.
+    if run.stopping != nil, record.job.finally == nil { return "waits: the run is stopping" }
+    if run.isDraining, wanted != .person { return "waits: nothing new starts" }
+    return "waits for \(wanted.phrase)" + (wanted == .person ? run.question(of: id).map { ": \($0)" } ?? "" : "")
   }
 
   /// The most unmet needs that are named.

@@ -80,8 +80,9 @@ struct RunControl {
       guard !again.isEmpty else { throw UsageError("nothing to retry") }
       let words = Set(again.map { repetition(run[$0]) })
       let doing = words == ["start"] ? "starting" : words == ["restart"] ? "restarting" : "retrying"
-      let others = jobs == nil ? " and what depended on them" : ""
-      return (.retry(again, withDependents: jobs == nil), "\(doing) \(named(again))\(others)")
+      guard jobs == nil else { return (.retry(again, withDependents: false), "\(doing) \(named(again))") }
+      let others = " and the skipped dependents"
+      return (.retry(run.retried(with: again), withDependents: false), "\(doing) \(named(again))\(others)")
     case .approve:
       let asking = affected { $0.state == .ready(for: .person) }
       guard !asking.isEmpty else { throw UsageError("no job waits for approval") }

@@ -200,23 +200,26 @@ extension HelpText {
       blocks: [
         .rows(
           """
-          run_started | run, name, slots, at, jobs, pools, folder, resumes
+          run_started | run, name, slots, at, jobs, pools, folder, resumes, timeout, open
           job_added | job, kind, needs, what it does, priority, uses, timeout, retries, allow_failure, parent
           job_state | job, state, attempt, pid, and what belongs to the state
           job_launched | job, pid, where the state had none yet
           job_restored | job, run, at, took
           job_caused | job, attempt, cause: why the attempt is made
           inputs_hashed | job, hash
+          job_outputs | job, values
           job_placed | job, cluster_id, nodes, took once it has ended
           job_progress | job, done, total, unit
           job_log | job, stream, text, attempt, cut
           program_log | text, cut
           cancel_requested | job, by, kill
           slots_changed | slots
+          pool_changed | pool, size
           priority_changed | job, priority
           drain_changed | draining
           watch_changed | watching, fault
           stop_requested | level, by
+          arrivals_ended | no job is added any more to a run that began open
           cluster_changed | fault, while the controller of the cluster is down
           warning_raised | job, warning, evidence, advice, since, others
           warning_cleared | job, warning
@@ -230,11 +233,12 @@ extension HelpText {
           """
           waiting | for its needs
           ready | for a slot, a pool, a person or the cluster, with its reason
+          serving | a service can be used
           executing, paused | an attempt runs, or is paused
           backing_off | reason, until, retry, retries
           succeeded | up_to_date where there was nothing to do
           failed | reason, exit, cause, signal, status, allowed
-          cancelled | by person, signal, policy or program
+          cancelled | by person, signal, policy, timeout (of the run) or program
           skipped | because: the job whose end rules this one out, or for: condition, outcome, unneeded or manual
           """)
       ]),

@@ -31,8 +31,8 @@ enum Approvals {
     let name = JobText.clean(graph.jobs[first].name).text
     let others = asking.count > 1 ? ", and so \(asking.count == 2 ? "does" : "do") \(asking.count - 1) more" : ""
     throw UsageError(
-      "\(name) waits for a person's approval\(others), which can be asked for only at a terminal: "
-        + "approve with --approve \(asking.count > 1 ? "all" : name), or run in a terminal")
+      "\(name) waits for a person's approval\(others), for which only the dashboard and --ui plain ask, in a terminal: "
+        + "approve with --approve \(asking.count > 1 ? "all" : name), or use one of these")
   }
 }
 
