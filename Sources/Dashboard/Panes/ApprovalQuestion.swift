@@ -68,7 +68,7 @@ extension Model {
     say("its question is long" + (keys.label(command).map { ": \($0) approves" } ?? ""), now)
   }
 
-  /// Whether the screen shows what is asked.
+  /// Whether the screen shows the question.
   ///
   /// On a screen that is too small for any pane that is only the question to quit.
   var showsQuestion: Bool {

@@ -28,7 +28,7 @@ struct Footer {
 
   // MARK: Questions
 
-  /// What runs, and the key that quits.
+  /// The number of running jobs in words, and the key that quits.
   private var quitQuestion: (what: String, key: String) {
     let count = model.live.counts.active
     let what = count > 0 ? "\(count == 1 ? "1 job is" : "\(count) jobs are") running." : "Jobs are waiting."

@@ -91,7 +91,7 @@ package struct Run: Sendable, Equatable {
     package var allowed: Int { self[.allowedFailure] }
     package var cancelled: Int { self[.cancelled] }
     package var skipped: Int { self[.skipped] - notStarted }
-    /// Ended, without those that no person has started.
+    /// Ended, except manual jobs that no person has started.
     package var done: Int { succeeded + failed + allowed + cancelled + skipped }
     /// Not ended.
     package var open: Int { all - done - notStarted }

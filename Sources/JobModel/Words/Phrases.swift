@@ -118,7 +118,7 @@ extension Run {
   /// The jobs that are retried with these failed ones: they, and the jobs behind them that the failure policy has
   /// cancelled.
   ///
-  /// A retry takes the jobs with it that were skipped because of one of these; what a person has cancelled stays so.
+  /// A retry takes the jobs with it that were skipped because of one of these, and no job that a person has cancelled.
   package func retried(with failed: [JobID]) -> [JobID] {
     var retried = Set(failed)
     var skipped = Set<JobID>()
