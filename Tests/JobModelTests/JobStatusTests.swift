@@ -88,6 +88,16 @@ import Testing
     #expect(recorder.run.question(of: JobID(0)) == nil)
   }
 
+  @Test func aQuestionHasTheValueOfAJobThatAnotherNeeds() {
+    var ask = job("ask", 1)
+    ask.approval = "Ship ${jobs.a.version}?"
+    ask.outputs = [OutputReference("${jobs.a.version}", job: JobID(0), name: "version")]
+    var recorder = Recorder([job("a"), job("b", 0), ask])
+    #expect(recorder.run.question(of: JobID(2)) == "Ship ${jobs.a.version}?")
+    recorder.state(.jobOutputs(JobID(0), ["version": "1.2"]))
+    #expect(recorder.run.question(of: JobID(2)) == "Ship 1.2?")
+  }
+
   // MARK: Executing
 
   @Test func anAttemptSaysWhatItDoes() {

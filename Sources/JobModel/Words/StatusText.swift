@@ -127,14 +127,19 @@ package enum ProgressText {
 }
 
 extension Run {
-  /// The question before the job starts, with the values that its needs have written.
+  /// The question before the job starts, with the values of other jobs.
+  ///
+  /// A recorded run does not know which values a job reads: there the values of its needs are put in.
   package func question(of id: JobID) -> String? {
     let job = jobs[id.index].job
     guard let question = job.approval, question.contains("${") else { return job.approval }
-    return question.replacing(
-      job.needs.flatMap { need in
-        let record = jobs[need.job.index]
-        return record.outputs.map { ("${jobs.\(record.job.name).\($0.key)}", $0.value) }
-      })
+    let read = job.outputs.compactMap { reference in
+      jobs[reference.job.index].outputs[reference.name].map { (key: reference.text, value: $0) }
+    }
+    let needed = job.needs.flatMap { need in
+      let record = jobs[need.job.index]
+      return record.outputs.map { (key: "${jobs.\(record.job.name).\($0.key)}", value: $0.value) }
+    }
+    return question.replacing(read + needed)
   }
 }
