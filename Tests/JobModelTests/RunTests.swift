@@ -434,6 +434,15 @@ struct Recorder {
     #expect(recorder.run.counts.notStarted == 0 && recorder.run.counts.done == 1 && recorder.run.counts.open == 1)
   }
 
+  @Test func aRetryTakesOnlyWhatThePolicyHasCancelledBehindIt() {
+    var recorder = Recorder([job("build"), job("unit", 0), job("pack", 1), job("site", 0), job("mail", 3), job("lint")])
+    recorder.move(0, to: .failed(JobFailure(.exit, "exit 1"), allowed: false))
+    recorder.move(1, to: .skipped(because: .job(JobID(0))))
+    for id in [2, 4, 5] { recorder.move(id, to: .cancelled(by: .policy)) }
+    recorder.move(3, to: .cancelled(by: .person))
+    #expect(recorder.run.retried(with: [JobID(0)]) == [JobID(0), JobID(2)])
+  }
+
   @Test func aJobThatItsRetriedCauseHasLeftBehindIsWorkLeft() {
     func exit(_ need: JobNeed.Condition, _ end: JobState) -> Int32 {
       var dependent = job("b")

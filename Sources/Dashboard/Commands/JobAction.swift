@@ -41,7 +41,8 @@ struct JobAction: Sendable {
 }
 
 extension Model {
-  /// Withdraws a question that the screen can't show any more, and one whose jobs have changed; one that asks a person again is another question.
+  /// Withdraws a question that the screen can't show any more, and one whose jobs have changed; one that asks a person
+  /// again is another question.
   mutating func reviewPrompt(after events: [JobEvent] = []) {
     switch prompt {
     case .quit where isOver: prompt = nil

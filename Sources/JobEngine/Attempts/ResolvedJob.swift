@@ -1,20 +1,10 @@
 import JobModel
 
 extension Run {
-  /// The known values of other jobs that the job's work reads, by their references.
-  func values(readBy job: Job) -> [String: String] {
+  /// The known values of other jobs, by the references to them.
+  func values(of references: [OutputReference]) -> [String: String] {
     var values: [String: String] = [:]
-    for reference in job.outputsInWork { values[reference.text] = jobs[reference.job.index].outputs[reference.name] }
-    return values
-  }
-
-  /// The values that a person approves with the job's question and work, by the references to them.
-  func values(shownFor job: Job) -> [String: String] {
-    var values = values(readBy: job)
-    guard let question = job.approval else { return values }
-    for reference in job.outputs where question.replacing([(reference.text, "")]) != question {
-      values[reference.text] = jobs[reference.job.index].outputs[reference.name]
-    }
+    for reference in references { values[reference.text] = jobs[reference.job.index].outputs[reference.name] }
     return values
   }
 

@@ -31,7 +31,7 @@ extension Scheduler {
       // Voids the job's other entries, in the pools that it has waited for.
       nodes[id.index].stamp += 1
       nodes[id.index].ticket = nextTicket
-      if !graph[id].inputs.isEmpty { nodes[id.index].read = run.values(readBy: graph[id]) }
+      if !graph[id].inputs.isEmpty { nodes[id.index].read = run.values(of: graph[id].outputsInWork) }
       admitted[nextTicket] = id
       count(id, 1)
       actions.append(

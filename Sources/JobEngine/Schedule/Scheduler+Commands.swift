@@ -26,7 +26,7 @@ extension Scheduler {
 
   private mutating func approve(_ id: JobID) {
     guard state(id) == .ready(for: .person) else { return }
-    nodes[id.index].approved = run.values(shownFor: graph[id])
+    nodes[id.index].approved = run.values(of: graph[id].outputsToApprove)
     makeReady(id)
   }
 

@@ -546,7 +546,7 @@ package struct Scheduler {
   /// Whether a person must approve the job: for the first time, or because its question or work has other values now.
   private func mustAsk(_ id: JobID) -> Bool {
     guard graph[id].approval != nil, !options.approved.contains(id) else { return false }
-    return nodes[id.index].approved != run.values(shownFor: graph[id])
+    return nodes[id.index].approved != run.values(of: graph[id].outputsToApprove)
   }
 
   /// Whether the job has needs of the kind `anyFailed`, and none of these jobs failed.

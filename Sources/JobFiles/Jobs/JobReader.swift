@@ -81,8 +81,8 @@ struct JobReader {
       return draft
     }
     let read = work.read(first, policy)
-    for other in works.dropFirst() { _ = work.read(other, policy) }
     for other in works.dropFirst() {
+      _ = work.read(other, policy)
       faults.add(
         other.place,
         "a job has one of \(JobFileKeys.work.joined(last: "or")), and this one has '\(first.key)' already: "

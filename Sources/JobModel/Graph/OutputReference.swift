@@ -14,9 +14,14 @@ package struct OutputReference: Sendable, Hashable {
 
 extension Job {
   /// The references in its work; its condition and its question may have others.
-  package var outputsInWork: [OutputReference] {
+  package var outputsInWork: [OutputReference] { outputs(inWorkAnd: []) }
+
+  /// The references in the question and the work that a person approves together.
+  package var outputsToApprove: [OutputReference] { outputs(inWorkAnd: [approval].compactMap(\.self)) }
+
+  private func outputs(inWorkAnd others: [String]) -> [OutputReference] {
     guard !outputs.isEmpty else { return [] }
-    var texts: [String] = []
+    var texts = others
     func note(_ text: String) -> String {
       texts.append(text)
       return text

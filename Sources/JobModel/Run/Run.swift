@@ -361,6 +361,27 @@ extension RunSummary {
 }
 
 extension Run {
+  /// The jobs that are retried with these failed ones: they, and the jobs behind them that the failure policy has
+  /// cancelled.
+  ///
+  /// A retry takes the jobs with it that were skipped because of one of these, and no job that a person has cancelled.
+  package func retried(with failed: [JobID]) -> [JobID] {
+    var retried = Set(failed)
+    var skipped = Set<JobID>()
+    var open = failed
+    while let id = open.popLast() {
+      for dependent in jobs[id.index].dependents {
+        switch jobs[dependent.index].state {
+        case .cancelled(by: .policy): if retried.insert(dependent).inserted { open.append(dependent) }
+        case .skipped(because: .job(let cause)) where retried.contains(cause):
+          if skipped.insert(dependent).inserted { open.append(dependent) }
+        default: break
+        }
+      }
+    }
+    return retried.sorted()
+  }
+
   /// Whether a job is skipped although the cause has succeeded since: it was retried, and this job was not.
   fileprivate func isLeftSkipped(_ id: JobID) -> Bool {
     guard case .skipped(because: .job(let cause)) = self[id].state, self[cause].state.isOK else { return false }
