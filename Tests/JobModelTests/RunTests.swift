@@ -436,7 +436,7 @@ struct Recorder {
 
   @Test func aRetryTakesOnlyWhatThePolicyHasCancelledBehindIt() {
     var recorder = Recorder([job("build"), job("unit", 0), job("pack", 1), job("site", 0), job("mail", 3), job("lint")])
-    recorder.move(0, to: .failed(JobFailure(.exit, "exit 1"), allowed: false))
+    recorder.move(0, to: .failed(failure, allowed: false))
     recorder.move(1, to: .skipped(because: .job(JobID(0))))
     for id in [2, 4, 5] { recorder.move(id, to: .cancelled(by: .policy)) }
     recorder.move(3, to: .cancelled(by: .person))
