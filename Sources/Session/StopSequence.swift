@@ -55,7 +55,8 @@ package struct StopSequence: Equatable {
       level = .terminate
       return [.send(.stop(.terminate, by: .signal)), .announce(.terminate)]
     }
-    guard cause == .interrupt else { return [] }
+    // The run has lost its user by now, whoever has stopped it.
+    guard cause == .interrupt else { return [.send(.stop(level, by: .signal))] }
     switch level {
     case .terminate:
       self.level = .kill

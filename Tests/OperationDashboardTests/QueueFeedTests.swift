@@ -704,11 +704,13 @@ struct QueueFeedTests {
     #expect(watch.eventually { $0.counts.executing == 1 })
     watch.feed.send(.stop(.terminate, by: .signal))
     #expect(watch.eventually { $0.stopping != nil && $0.counts.active == 0 })
+    watch.feed.send(.stop(.terminate, by: .signal))
     #expect(watch.run.counts.cancelled == 3)
     try watch.feed.add([Manual("late")])
     #expect(watch.eventually { $0.counts.cancelled == 4 })
     watch.feed.send(.finish(signal: 2))
     #expect(watch.eventually { $0.summary?.exit == 130 })
+    #expect(watch.events.count { if case .stopRequested = $0.fact { true } else { false } } == 1)
   }
 
   @Test func whatCanPauseIsHeldAndGoesOn() throws {

@@ -18,12 +18,21 @@ import Testing
   }
 
   @Test(arguments: [(StopSequence.Cause.terminate, Int32(15)), (.hangup, 1), (.outputClosed, 13)])
-  func othersEndTheRunOnceAndNeverKill(_ cause: StopSequence.Cause, _ signal: Int32) {
+  func othersEndTheRunAndNeverKill(_ cause: StopSequence.Cause, _ signal: Int32) {
     var stop = StopSequence()
     #expect(stop.receive(cause) == [.send(.stop(.terminate, by: .signal)), .announce(.terminate)])
-    #expect(stop.receive(cause) == [])
-    #expect(stop.receive(.terminate) == [])
+    #expect(stop.receive(cause) == [.send(.stop(.terminate, by: .signal))])
+    #expect(stop.receive(.terminate) == [.send(.stop(.terminate, by: .signal))])
     #expect(stop.signal == signal)
+  }
+
+  @Test func aTermAfterAnInterruptTellsTheRunThatItHasNoUser() {
+    var stop = StopSequence()
+    _ = stop.receive(.interrupt)
+    #expect(stop.receive(.terminate) == [.send(.stop(.terminate, by: .signal))])
+    #expect(stop.receive(.interrupt) == [.send(.stop(.kill, by: .signal)), .announce(.kill)])
+    #expect(stop.receive(.hangup) == [.send(.stop(.kill, by: .signal))])
+    #expect(stop.signal == 2)
   }
 
   @Test(arguments: [(StopSequence.Cause.interrupt, Int32(0)), (.terminate, 143), (.hangup, 129)])

@@ -73,6 +73,7 @@ extension QueueFeed {
       lookForArrivals()
       return end(members.compactMap(\.self), by: canceller)
     }
+    guard stream.journal.run.stopping.map({ $0.level < level }) ?? true else { return }
     state(.stopRequested(level, by: canceller))
     guard stopping == nil else { return }
     lookForArrivals()
