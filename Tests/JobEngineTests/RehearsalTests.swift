@@ -25,4 +25,22 @@ import Testing
     #expect(order(jobs, slots: 1) == ["a", "b", "c"])
     #expect(order(jobs, slots: 2) == ["a", "c", "b"])
   }
+
+  @Test func aConditionThatNoValueCanMakeTrueSkipsItsJob() {
+    let tag = OutputReference("${jobs.version.tag}", job: JobID(0), name: "tag")
+    let (known, read) = (JobCondition.Term("beta", equals: "stable"), JobCondition.Term(tag.text))
+    var jobs = [
+      job("version"), job("publish", needs: [0]), job("announce", needs: [1]), job("both", needs: [0]),
+      job("either", needs: [0]),
+    ]
+    for (index, condition) in [1: [[known]], 3: [[known, read]], 4: [[known], [read]]] {
+      jobs[index].outputs = [tag]
+      jobs[index].condition = JobCondition("", condition)
+    }
+    #expect(order(jobs, slots: 1) == ["version", "either"])
+    // The value of an earlier success is known.
+    let old = EarlierSuccess(run: "before", at: .distantPast, took: .zero, outputs: ["tag": "no"])
+    let resumed = Rehearsal(JobGraph(name: "test", jobs: jobs), slots: 1, restored: [JobID(0): old])
+    #expect(resumed.order.isEmpty && resumed.skipped.count == 4)
+  }
 }

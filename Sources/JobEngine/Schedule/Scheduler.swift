@@ -18,7 +18,7 @@ package struct Scheduler {
     var approved: Set<JobID> = []
     /// Whether the resumed run has unfinished jobs outside this graph, so that the run as a whole is not a success.
     var leavesWork = false
-    /// Whether the values of other jobs are unknown, as in a rehearsal: then every condition with a value holds.
+    /// Whether the values of executed jobs are unknown, as in a rehearsal: conditions hold unless they can't with any.
     var assumesValues = false
     /// The maximum number of cluster jobs that are admitted at once.
     var clusterJobs = 1000
@@ -565,9 +565,9 @@ package struct Scheduler {
   private func holds(_ condition: JobCondition?, of id: JobID) -> Bool {
     guard let condition else { return true }
     let outputs = graph[id].outputs
-    if options.assumesValues, !outputs.isEmpty { return true }
     let values = outputs.map { ($0.text, run.jobs[$0.job.index].outputs[$0.name] ?? "") }
-    return condition.holds { $0.replacing(values) }
+    let unknown = options.assumesValues ? outputs.filter { attempts($0.job) > 0 }.map(\.text) : []
+    return condition.mayHold(without: unknown) { $0.replacing(values) }
   }
 
   /// The priority of a job, which counts nothing in the order of the file.
