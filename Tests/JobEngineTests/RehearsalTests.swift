@@ -43,4 +43,18 @@ import Testing
     let resumed = Rehearsal(JobGraph(name: "test", jobs: jobs), slots: 1, restored: [JobID(0): old])
     #expect(resumed.order.isEmpty && resumed.skipped.count == 4)
   }
+
+  @Test(arguments: [false, true])
+  func finallyFollowsTheEndOfServicesThatNothingElseEnds(isKept: Bool) {
+    var jobs = [job("web"), job("clean"), job("page"), job("build", priority: .high)]
+    if !isKept { jobs.removeLast() }
+    jobs[0].work = .shell(ShellWork(.script("serve"), service: Service(limit: .seconds(30))))
+    (jobs[1].finally, jobs[2].finally) = (.always, .failed)
+    // The service that clean needs ends after it.
+    jobs.append(jobs[0])
+    jobs[1].needs = [JobNeed(JobID(jobs.count - 1), when: .ready)]
+    let rehearsal = Rehearsal(JobGraph(name: "test", jobs: jobs, keepsServices: isKept), slots: 1)
+    #expect(rehearsal.order.last == JobID(1) && rehearsal.order.count == jobs.count - 1)
+    #expect(rehearsal.skipped.map(\.job) == [JobID(2)])
+  }
 }

@@ -45,8 +45,9 @@ package struct Rehearsal {
         scheduler.attemptStarted(ticket: admission.ticket, pid: nil)
       }
       guard !executing.isEmpty else {
-        if scheduler.hasActions { continue }
         // Only services are left, which run until a user ends them.
+        if !scheduler.hasActions { scheduler.endKeptServices(by: .person) }
+        if scheduler.hasActions { continue }
         break
       }
       scheduler.attemptEnded(ticket: executing.removeFirst().ticket, .succeeded)
