@@ -29,10 +29,12 @@ struct RunLaunch {
     let earlier = options.flatMap { EarlierAttempts.known(ofFile: $0.origin.file, stateFolder: $0.stateFolder) }
     let restored = plan.queue.restored
     let mask = SecretMask(graph.secrets)
+    let rehearsal = Rehearsal(graph, slots: slots(graph), restored: restored)
     var forecast = UpToDateCheck.Forecast()
     if !plan.queue.executesAll {
       forecast = UpToDateCheck.forecast(
-        in: graph, restored: Set(restored.keys), earlier: { id in earlier?.newest(of: graph[id]) { graph[$0].name } },
+        in: graph, without: Set(restored.keys).union(rehearsal.skipped.map(\.job)),
+        earlier: { id in earlier?.newest(of: graph[id]) { graph[$0].name } },
         values: { earlier?.values(of: graph[$0]) })
     }
     func masked(_ text: String) -> String { mask?.masked(text) ?? text }
@@ -46,9 +48,8 @@ struct RunLaunch {
     let approved = try Approvals.of(settings.approved, earlier: plan.approvals, in: graph, canAsk: true)
     let asking = graph.jobs.indices.map(JobID.init).filter { graph[$0].approval != nil && !approved.contains($0) }
     let lines = JobTable.rehearsal(
-      graph.masked, of: plan.all?.masked ?? graph.masked, slots: slots(graph),
-      upToDate: forecast.upToDate.mapValues(masked), restored: restored, asking: Set(asking), reasons: reasons,
-      context.elision(settings))
+      graph.masked, of: plan.all?.masked ?? graph.masked, slots: slots(graph), rehearsal,
+      upToDate: forecast.upToDate.mapValues(masked), asking: Set(asking), reasons: reasons, context.elision(settings))
     return lines.map(MessageText.of)
   }
 

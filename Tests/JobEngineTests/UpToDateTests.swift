@@ -162,7 +162,7 @@ struct UpToDateTests {
       let open = UpToDateCheck.forecast(in: graph, earlier: { $0 == JobID(1) ? earlier : nil })
       #expect(open.upToDate == [JobID(1): "the inputs have not changed, unless writer changes that"])
       let known = UpToDateCheck.forecast(
-        in: graph, restored: [JobID(0)], earlier: { $0 == JobID(1) ? earlier : nil }, values: { _ in ["v": "1"] })
+        in: graph, without: [JobID(0)], earlier: { $0 == JobID(1) ? earlier : nil }, values: { _ in ["v": "1"] })
       #expect(known.executed == (isSame ? [:] : [JobID(1): reason]))
     }
   }
@@ -478,7 +478,7 @@ struct UpToDateTests {
         JobID(1): reason, JobID(2): reason, JobID(4): "no input is newer than a.o, unless make changes that",
       ])
     #expect(
-      UpToDateCheck.forecast(in: graph, restored: [JobID(0)], earlier: { _ in nil }).upToDate[JobID(1)]
+      UpToDateCheck.forecast(in: graph, without: [JobID(0)], earlier: { _ in nil }).upToDate[JobID(1)]
         == "no input is newer than a.o")
   }
 

@@ -1,4 +1,5 @@
 import Dashboard
+import Foundation
 import JobFiles
 import JobModel
 import RunStore
@@ -114,6 +115,22 @@ import Testing
     world.perform("run a.yml -n --approve c")
     #expect(world.errors.text.hasPrefix("opdash: --approve: there is no job 'c'"))
     #expect(world.statuses == [0, 2])
+  }
+
+  @Test func aJobThatADryRunSkipsChangesNoFile() throws {
+    let folder = try TemporaryFolder()
+    let (made, app) = (folder.file("gen.c").path(), folder.file("app").path())
+    for path in [made, app] { try Data().write(to: URL(filePath: path)) }
+    world.text = """
+      vars: { regen: "no" }
+      jobs:
+        gen: { if: "${regen} == yes", run: ls, creates: \(made) }
+        build: { needs: { gen: finished }, run: ls, inputs: \(made), creates: \(app) }
+      """
+    world.perform("run a.yml -n --explain")
+    #expect(
+      world.output.text.hasPrefix(
+        "a: 0 of 2 jobs would run, 1 up to date, 7 slots\nup to date:\n  build  no input is newer than "))
   }
 
   @Test func aDryRunOfAQueueOfItsOwnIsRefused() throws {

@@ -165,10 +165,10 @@ extension UpToDateCheck {
 
   /// Checks the jobs of a graph as a run would that began now.
   ///
-  /// `restored` jobs are not executed. The paths that an executed job creates count as changed. Its other changes are
-  /// unknown, as the reason of a later job with inputs states.
+  /// `left` jobs, restored or skipped, are not executed. The paths that an executed job creates count as changed. Its
+  /// other changes are unknown, as the reason of a later job with inputs states.
   package static func forecast(
-    in graph: JobGraph, restored: Set<JobID> = [], earlier: @escaping @Sendable (JobID) -> EarlierAttempt?,
+    in graph: JobGraph, without left: Set<JobID> = [], earlier: @escaping @Sendable (JobID) -> EarlierAttempt?,
     values: @escaping @Sendable (JobID) -> [String: String]? = { _ in nil }
   ) -> Forecast {
     var forecast = Forecast()
@@ -179,10 +179,10 @@ extension UpToDateCheck {
     let read = graph.readValues
     for index in DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order {
       let (id, job) = (JobID(index), graph.jobs[index])
-      func isExecuted(_ id: JobID) -> Bool { forecast.upToDate[id] == nil && !restored.contains(id) }
+      func isExecuted(_ id: JobID) -> Bool { forecast.upToDate[id] == nil && !left.contains(id) }
       before[index] =
         job.needs.first { isExecuted($0.job) }?.job ?? job.needs.lazy.compactMap { before[$0.job.index] }.first
-      if restored.contains(id) { continue }
+      if left.contains(id) { continue }
       let wanted = read[id].map { WantedValues(names: $0) { values(id) } }
       // The values that an executed job will write are unknown.
       let known = job.inputs.isEmpty ? [] : job.outputsInWork.filter { !isExecuted($0.job) }

@@ -14,15 +14,14 @@ enum JobTable {
 
   /// The jobs that would run, in the order of their starts, and why others wouldn't; `all` includes jobs not asked for.
   ///
-  /// `upToDate` has the jobs that would not be executed because of that, with the reasons; `restored` ones are not listed.
-  /// `asking` jobs wait for a person's approval. With `reasons`, a line below each job that would run says why, where
-  /// something is known.
+  /// `rehearsal` is of the graph, nil for a new one. `upToDate` has the jobs that would not be executed because of that,
+  /// with the reasons. `asking` jobs wait for a person's approval. With `reasons`, a line below each job that would run
+  /// says why, where something is known.
   static func rehearsal(
-    _ graph: JobGraph, of all: JobGraph, slots: Int, upToDate: [JobID: String] = [:],
-    restored: [JobID: EarlierSuccess] = [:], asking: Set<JobID> = [], reasons: [JobID: String]? = nil,
-    _ elision: Elision = Elision(isASCII: false)
+    _ graph: JobGraph, of all: JobGraph, slots: Int, _ rehearsal: Rehearsal? = nil, upToDate: [JobID: String] = [:],
+    asking: Set<JobID> = [], reasons: [JobID: String]? = nil, _ elision: Elision = Elision(isASCII: false)
   ) -> [String] {
-    let rehearsal = Rehearsal(graph, slots: slots, restored: restored)
+    let rehearsal = rehearsal ?? Rehearsal(graph, slots: slots)
     let order = rehearsal.order.filter { upToDate[$0] == nil }
     let (runs, jobs) = (order.count, Format.count(all.jobs.count, "job"))
     let width = nameWidth(graph, order)
