@@ -90,6 +90,22 @@ struct JobTableTests {
       ])
   }
 
+  @Test func aNeedThatASkipMeetsIsNoReason() {
+    func needs(_ when: JobNeed.Condition) -> [JobNeed] { [0, 1].map { JobNeed(JobID($0), when: when) } }
+    var off = shell("off")
+    off.condition = JobCondition("never")
+    let jobs = [
+      off, shell("on"), shell("bad", needs: needs(.notOK)), shell("any", needs: needs(.anyFailed)),
+      shell("all", needs: needs(.ok)),
+    ]
+    let graph = JobGraph(name: "g", jobs: jobs)
+    #expect(
+      JobTable.rehearsal(graph, of: graph, slots: 1) == [
+        "g: 1 of 5 jobs would run, 1 slot", "  1  on  true", "would not run:", "  off  its condition is false: never",
+        "  bad  only if on fails", "  any  only if a job fails", "  all  needs off, which would not run",
+      ])
+  }
+
   @Test func aDryRunListsTheJobsOfFinallyLastAndSaysWhenTheOthersRun() {
     var (clean, page) = (shell("clean", "rm -rf work", priority: .veryHigh), shell("page"))
     (clean.finally, page.finally) = (.always, .failed)

@@ -71,7 +71,8 @@ enum JobTable {
     _ job: Job, _ cause: JobState.SkipCause, _ graph: JobGraph, without left: Set<JobID>
   ) -> String {
     func name(_ id: JobID) -> String { JobText.clean(graph[id].name).text }
-    if let need = job.needs.first(where: { left.contains($0.job) && $0.when != .finished }) {
+    let skip = JobState.skipped(because: cause)
+    if let need = job.needs.first(where: { left.contains($0.job) && $0.when.isRuledOut(by: skip) }) {
       return "needs \(name(need.job)), which would not run"
     }
     switch cause {
