@@ -43,4 +43,22 @@ import Testing
       try work(.shell(ShellWork(.script("ls /jobs/${jobs.a.path}"))), reading: "/x")
         == .shell(ShellWork(.script("ls /jobs//x"))))
   }
+
+  @Test func onlyTheWorkAndTheQuestionNeedTheirValues() throws {
+    var graph = graph(["a": [], "b": ["a"]])
+    let reference = OutputReference("${jobs.a.path}", job: JobID(0), name: "path")
+    graph.jobs[1].outputs = [reference]
+    graph.jobs[1].condition = JobCondition("", [[.init(reference.text, equals: "yes", isNegated: true)]])
+    var bench = Bench(graph)
+    bench.start()
+    try bench.end("a")
+    #expect(bench.names == ["b"])
+    let run = bench.journal.run
+    #expect(try run.resolved(graph.jobs[1]).work == graph.jobs[1].work)
+    var asking = graph.jobs[1]
+    asking.approval = "Publish ${jobs.a.path}?"
+    #expect(throws: JobFailure.self) { try run.resolved(asking) }
+    graph.jobs[1].work = .shell(ShellWork(.script("ls ${jobs.a.path}")))
+    #expect(throws: JobFailure.self) { try run.resolved(graph.jobs[1]) }
+  }
 }

@@ -8,11 +8,13 @@ extension Run {
     return values
   }
 
-  /// Inserts the values of other jobs into the job's texts; throws the failure of its attempt.
+  /// Inserts the values of other jobs into the job's work; throws the failure of its attempt.
+  ///
+  /// Its condition may have read values that were not written.
   func resolved(_ job: Job) throws(JobFailure) -> Job {
     if job.outputs.isEmpty { return job }
     var values: [(key: String, value: String)] = []
-    for reference in job.outputs {
+    for reference in job.outputsToApprove {
       guard let value = jobs[reference.job.index].outputs[reference.name] else {
         let record = jobs[reference.job.index]
         let known = record.outputs.keys.sorted().joined(separator: ", ")
