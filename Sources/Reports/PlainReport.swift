@@ -208,7 +208,7 @@ package struct PlainReport: Report {
       return next.map { "nothing runs, next retry in \(Format.length($0 - now)); \(done)" } ?? "nothing runs; \(done)"
     }
     var names = active.prefix(Self.named).map { id -> TerminalText in
-      let isPaused = run[id].state != .executing
+      let isPaused = run[id].state == .paused(started: true)
       let elapsed: TerminalText = run[id].elapsed(at: now).map { " \(Format.length($0))" } ?? ""
       let prompt: TerminalText = run[id].log.unfinishedLine.map { " at '\(words($0))'" } ?? ""
       return "\(StateText.name(id, in: run))\(elapsed)\(isPaused ? " (paused)" : "")\(prompt)"

@@ -13,7 +13,7 @@ enum StateText {
     case .waiting, .ready: return before?.isTerminal == true ? "to be run again" : ""
     case .executing:
       if case .paused = before { return "resumed" }
-      if before == .serving { return "restarting" }
+      if before == .serving { return record.cancelling?.by == .restart ? "restarting" : "no longer serving" }
       let number = record.attempt?.number ?? 1
       return number > 1 ? "started, attempt \(number)" : "started"
     case .serving: return "serving"

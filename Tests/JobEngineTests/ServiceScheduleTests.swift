@@ -96,6 +96,23 @@ import Testing
     #expect(bench.journal.run.isComplete)
   }
 
+  @Test(arguments: [JobState.Canceller.restart, .person, .timeout])
+  func theFactsSayWhyAServiceEndsBeforeItServesNoLonger(canceller: JobState.Canceller) throws {
+    var bench = bench()
+    bench.start()
+    try bench.serve("db")
+    switch canceller {
+    case .restart: bench.send(.retry([JobID(0)], withDependents: false))
+    case .person: bench.send(.cancel([JobID(0)], by: .person))
+    default:
+      bench.scheduler.serviceHasDied(ticket: bench.executingServices[0].ticket, JobFailure(.error, "did not answer"))
+      bench.settle()
+    }
+    let request = bench.facts.firstIndex(of: .cancelRequested(JobID(0), by: canceller, kill: false))
+    let end = bench.facts.lastIndex(of: .jobState(JobID(0), .executing, attempt: 1, pid: nil))
+    #expect(try #require(request) < #require(end))
+  }
+
   @Test func aServiceThatNoJobNamesRunsUntilAllOthersHaveEnded() throws {
     var bench = bench { $0[2].needs = [] }
     bench.start()

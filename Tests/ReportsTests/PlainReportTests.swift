@@ -462,6 +462,8 @@ import Testing
     facts.job(2, .executing)
     facts.job(2, .paused(started: true), after: .seconds(2))
     #expect(heartbeat(facts, at: 12) == "00:12.0   1 running: job2 2.0s (paused); 0 of 3 done")
+    facts.job(2, .serving)
+    #expect(heartbeat(facts, at: 12)?.contains("paused") == false)
   }
 
   @Test func aPromptInAHeartbeatHasFortyCells() {

@@ -33,6 +33,16 @@ import Testing
     #expect(phrase([(.executing, 1), (wait, 1)]) == "exit 1, retry 1 of 3 in 7.0s")
   }
 
+  @Test(arguments: [(JobState.Canceller.restart, "restarting"), (.person, "no longer serving")])
+  func aServiceThatIsEndedSaysWhetherItStartsAgain(canceller: JobState.Canceller, words: String) {
+    var facts = Facts()
+    facts.begin([Job(name: "db", work: .simulate(SimulatedWork()))])
+    for state in [JobState.executing, .serving] { facts.job(0, state) }
+    facts.state(.cancelRequested(JobID(0), by: canceller, kill: false))
+    facts.job(0, .executing)
+    #expect(StateText.phrase(JobID(0), before: .serving, at: facts.now, in: facts.run).text == words)
+  }
+
   @Test func anEndSaysHowLongItTook() {
     #expect(phrase([(.executing, 1), (.succeeded(upToDate: false), 1)]) == "ok in 1.0s")
     #expect(phrase([(.succeeded(upToDate: true), 0)]) == "up to date")

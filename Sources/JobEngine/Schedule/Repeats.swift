@@ -136,8 +136,7 @@ extension Scheduler {
     nodes[id.index].canceller = .restart
     nodes[id.index].deadline = nil
     nodes[id.index].silenceEnd = nil
-    endServing(id)
-    journal.state(.cancelRequested(id, by: .restart, kill: false))
+    stateEnding(id, by: .restart)
     actions.append(.cancel(ticket: ticket))
   }
 

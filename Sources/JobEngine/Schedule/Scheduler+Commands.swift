@@ -53,8 +53,7 @@ extension Scheduler {
     if state.isActive {
       nodes[id.index].deadline = nil
       guard kill ? !node.mustKill : node.canceller == nil || node.isHeld || isRestarting else { return }
-      endServing(id)
-      journal.state(.cancelRequested(id, by: canceller, kill: kill))
+      stateEnding(id, by: canceller, kill: kill)
       // The attempt of a restart, or one that has exceeded a limit, is being ended already.
       let isEnding = isRestarting || node.excess != nil
       if kill || !isEnding { actions.append(kill ? .kill(ticket: ticket) : .cancel(ticket: ticket)) }

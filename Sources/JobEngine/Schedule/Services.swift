@@ -24,8 +24,9 @@ extension Scheduler {
     endAttempt(of: id, ticket: ticket, because: failure)
   }
 
-  /// Makes the jobs wait that need a service which is about to end and have not begun.
-  mutating func endServing(_ id: JobID) {
+  /// States that the end of an attempt is requested, and makes the jobs wait that need its service and have not begun.
+  mutating func stateEnding(_ id: JobID, by canceller: JobState.Canceller, kill: Bool = false) {
+    journal.state(.cancelRequested(id, by: canceller, kill: kill))
     nodes[id.index].isReady = false
     guard state(id) == .serving else { return }
     set(id, .executing)
@@ -140,8 +141,9 @@ extension Scheduler {
     }
     guard node.excess == nil else { return }
     nodes[id.index].excess = failure
-    endServing(id)
-    request(id, ticket: ticket, by: .timeout)
+    nodes[id.index].deadline = nil
+    stateEnding(id, by: .timeout)
+    actions.append(.cancel(ticket: ticket))
   }
 
   /// The time without output after which an attempt is ended.
