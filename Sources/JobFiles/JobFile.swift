@@ -21,8 +21,20 @@ package enum JobFile {
   /// The text of a file, or of standard input for `-`, with its name in messages and the folder of its relative paths.
   package static func text(path: String, currentDirectory: String) throws(JobFileFaults) -> AddedText {
     let input = try JobFileInput(path: path, .argument)
-    let folder = input.isRegular ? FilePath.folder(of: path) : ""
-    return AddedText(input.bytes, file: input.shown, directory: FilePath.absolute(folder, in: currentDirectory))
+    return AddedText(input.bytes, file: input.shown, directory: input.directory(in: currentDirectory))
+  }
+
+  /// The absolute path of a job file: the key of its recorded runs. A passed descriptor keeps its name.
+  ///
+  /// Symbolic links of its folder are resolved, as the system does before it follows `..`. The file may be a link
+  /// itself: relative paths begin beside the link.
+  package static func path(of file: String, in currentDirectory: String) -> String {
+    let folder = FilePath.folder(of: file)
+    let place = FilePath.isAbsolute(file) ? folder : "\(currentDirectory)/\(folder)"
+    let real = ForeignFile.isPassed(file) ? nil : BytePath(place).resolved
+    // A path that is not UTF-8 can't be a key.
+    let known = real.flatMap { String(validating: $0.bytes, as: UTF8.self) } ?? place
+    return FilePath.absolute(FilePath.name(of: file), in: known)
   }
 
   /// Decodes the text of a job file, which faults call `file`; `directory` is the absolute folder of relative paths.

@@ -1,4 +1,5 @@
 import Foundation
+import JobFiles
 import JobModel
 import Session
 
@@ -21,7 +22,8 @@ struct RunPlanner {
     var plan = RunPlan(
       subject: .graph(try choice.selection(in: graph, isBare: invocation.isBare)),
       source: lastComponent(ofPath: choice.file), command: "run", words: invocation.words,
-      file: choice.file == "-" ? nil : environment.absolute(choice.file), all: graph)
+      file: choice.file == "-" ? nil : JobFile.path(of: choice.file, in: environment.currentDirectory),
+      all: graph)
     plan.isResumable = plan.file != nil
     plan.queue.executesAll = invocation.isForced
     plan.queue.isWatching = invocation.isWatching

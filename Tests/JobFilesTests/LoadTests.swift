@@ -34,6 +34,27 @@ import Testing
     #expect(graph.jobs.map(\.work) == [.shell(ShellWork(.script("ls"), directory: folder + "/sub"))])
   }
 
+  @Test func theFolderOfAFileIsTheOneThatItWasOpenedIn() throws {
+    for name in ["a", "b/sub"] {
+      try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
+    }
+    try FileManager.default.createSymbolicLink(atPath: "\(folder)/a/l", withDestinationPath: "../b/sub")
+    try FileManager.default.createSymbolicLink(atPath: "\(folder)/b/link.yml", withDestinationPath: "../x.yml")
+    for name in ["a/x.yml", "b/x.yml", "x.yml"] {
+      try Data("jobs: { '\(name.first ?? " ")': ls }".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+    }
+    let names = [("a/l/../x.yml", "b"), ("\(folder)/a/l/../x.yml", "b"), ("a/l/../link.yml", "x"), ("a/x.yml", "a")]
+    for (name, job) in names {
+      let place = folder + (job == "a" ? "/a" : "/b")
+      let graph = try load(name)
+      #expect(graph.jobs.map(\.name) == [job])
+      #expect(graph.jobs.map(\.work) == [.shell(ShellWork(.script("ls"), directory: place))])
+      #expect(JobFile.path(of: name, in: folder) == "\(place)/\(name.split(separator: "/").last ?? "")")
+    }
+    #expect(JobFile.path(of: "none/../x.yml", in: "/nowhere") == "/nowhere/x.yml")
+    #expect(JobFile.path(of: "/dev/fd/9", in: folder) == "/dev/fd/9")
+  }
+
   @Test func theFilesThatItIsReadFromAreTold() throws {
     let path = folder + "/a.yml"
     for (name, text) in [

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 import Support
@@ -37,6 +38,20 @@ import Testing
     second.perform("test")
     #expect(second.graph?.jobs.map(\.name) == ["build", "test"])
     #expect(second.options?.origin.words == ["test"])
+  }
+
+  @Test func aFileHasOnePathForItsRecordsHoweverItIsNamed() throws {
+    let folder = try TemporaryFolder()
+    let place = folder.file("x").path()
+    try FileManager.default.createDirectory(atPath: "\(place)/sub", withIntermediateDirectories: true)
+    try Data("jobs: {}".utf8).write(to: folder.file("x/opdash.yml"))
+    #expect(symlink("x", folder.file("link").path()) == 0)
+    for (here, word) in [("", "link/opdash.yml"), ("", "x/sub/../opdash.yml"), ("x", "./opdash.yml"), ("x/sub", "")] {
+      let world = ProgramWorld()
+      world.environment.currentDirectory = folder.file(here).path()
+      world.perform("run \(word)")
+      #expect(world.options?.origin.file == BytePath(place).resolved.map { "\($0.text)/opdash.yml" })
+    }
   }
 
   @Test func forceIsForAllJobsOfTheRun() {

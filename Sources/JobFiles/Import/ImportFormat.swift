@@ -24,10 +24,9 @@ package enum ImportFormat: String, CaseIterable, Sendable {
     warn: (JobFileFault) -> Void
   ) throws(JobFileFaults) -> String {
     let input = try JobFileInput(path: path, .argument)
-    let folder = input.isRegular ? FilePath.folder(of: path) : ""
     return try jobFile(
-      input.bytes, file: input.shown, directory: FilePath.absolute(folder, in: currentDirectory),
-      environment: environment, warn: warn)
+      input.bytes, file: input.shown, directory: input.directory(in: currentDirectory), environment: environment,
+      warn: warn)
   }
 
   /// Returns the text of a job file made of `bytes`, which messages call `file`.

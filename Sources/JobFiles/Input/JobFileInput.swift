@@ -11,6 +11,12 @@ struct JobFileInput {
   /// Whether it is a file with a folder, not a pipe that was passed.
   var isRegular = false
 
+  /// The absolute folder of relative paths in the file.
+  func directory(in currentDirectory: String) -> String {
+    let folder = isRegular ? FilePath.folder(of: JobFile.path(of: shown, in: currentDirectory)) : ""
+    return FilePath.absolute(folder, in: currentDirectory)
+  }
+
   /// Whether there is a file at `path`; true if that can't be determined.
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR) }
 

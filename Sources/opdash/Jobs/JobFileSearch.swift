@@ -1,4 +1,5 @@
 import Foundation
+import JobFiles
 import JobModel
 import Session
 
@@ -59,7 +60,9 @@ struct JobFileSearch {
 
   /// The words of an earlier command line that name jobs; it had the absolute `file`, whether it named it or not.
   func jobs(_ words: [String], of file: String) -> [String] {
-    guard let first = words.first, Self.isFile(first) || path(first) == file else { return words }
+    guard let first = words.first, Self.isFile(first) || JobFile.path(of: first, in: directory) == file else {
+      return words
+    }
     return Array(words.dropFirst())
   }
 

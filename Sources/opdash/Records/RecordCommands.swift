@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import JobFiles
 import JobModel
 import Reports
 import RunStore
@@ -56,7 +57,7 @@ struct RecordCommands {
       return context.print(["\(Format.count(pruned.runs, "run")) removed, \(Format.bytes(Int64(pruned.bytes)))"])
     }
     let found = try? JobFileSearch(directory: environment.currentDirectory).find()
-    let path = (file ?? found?.path).map(environment.absolute)
+    let path = (file ?? found?.path).map { JobFile.path(of: $0, in: environment.currentDirectory) }
     if let file, let path, !FileManager.default.fileExists(atPath: path) {
       throw UsageError("there is no job file \(file)")
     }

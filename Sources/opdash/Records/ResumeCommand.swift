@@ -1,6 +1,7 @@
 import Foundation
 import JobCluster
 import JobEngine
+import JobFiles
 import JobModel
 import Processes
 import RunStore
@@ -97,9 +98,9 @@ struct ResumeCommand {
   /// The named run, or the last unfinished one of the job file that is found from here.
   private func earlierRun(_ name: String?, _ store: RunStore) throws -> RunEntry {
     if let name { return try store.run(named: name) }
-    let choice = try? JobFileSearch(directory: context.environment.currentDirectory).choose([])
-    let file = choice.map { context.environment.absolute($0.file) }
-    let entry = ResumableRun.choose(try store.runs(), file: file, directory: context.environment.currentDirectory)
+    let here = context.environment.currentDirectory
+    let file = (try? JobFileSearch(directory: here).choose([])).map { JobFile.path(of: $0.file, in: here) }
+    let entry = ResumableRun.choose(try store.runs(), file: file, directory: here)
     guard let entry else { throw UsageError("no run is recorded in \(store.folder): opdash run starts one") }
     return entry
   }
