@@ -23,6 +23,12 @@ struct AdviceTests {
       ])
   }
 
+  @Test(arguments: ["100000h1ms", "99999999h", "99999999999999999999h"])
+  func aDurationThatIsTooLongHearsTheLimit(written: String) {
+    let advice = "2:26: timeout takes at most 100000h; this is '\(written)'"
+    #expect(faults(job: "run: ls, timeout: \(written)") == [advice])
+  }
+
   @Test(arguments: [
     (#"(\d+"#, 0, "this '(' is never closed"), (#"a(b(c)"#, 1, "this '(' is never closed"),
     (#"(\d+))"#, 5, "this ')' closes no group"), (#"\(\d+)"#, 5, "this ')' closes no group"),

@@ -89,9 +89,13 @@ struct ValueReader {
 
   func duration(_ node: YAMLNode, _ name: String, canBeZero: Bool) -> Duration? {
     guard let (text, _) = scalar(node, name, takes: "a duration as \(DurationText.examples)") else { return nil }
-    guard let duration = DurationText.parse(text) else {
+    guard let duration = DurationText.read(text) else {
       let advice = DurationAdvice.of(text) ?? DurationText.examples
       return faults.fail(node.place, "\(Quoted.text(text)) is not a duration: write \(advice)")
+    }
+    guard duration <= DurationText.limit else {
+      let limit = DurationText.exact(DurationText.limit)
+      return faults.fail(node.place, "\(name) takes at most \(limit); this is \(Quoted.text(text))")
     }
     guard canBeZero || duration > .zero else {
       return faults.fail(

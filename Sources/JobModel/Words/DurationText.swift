@@ -12,7 +12,10 @@ package enum DurationText {
   ]
 
   /// Numbers with units (h, m, s, ms), the largest unit first and none twice, or a lone 0; nil for anything else.
-  package static func parse(_ text: String) -> Duration? {
+  package static func parse(_ text: String) -> Duration? { read(text).flatMap { $0 > limit ? nil : $0 } }
+
+  /// As `parse`, without the limit; any length above it stands for a longer one.
+  package static func read(_ text: String) -> Duration? {
     if text == "0" { return .zero }
     var rest = text.utf8[...]
     var open = units[...]
@@ -24,12 +27,10 @@ package enum DurationText {
       rest = rest[letters.endIndex...]
       guard let number = number(digits), let place = open.firstIndex(where: { $0.name == String(Substring(letters)) })
       else { return nil }
-      // Checked before it is multiplied, which would trap on overflow.
-      guard number * (units[place].length / .seconds(1)) <= limit / .seconds(1) else { return nil }
       total += rounded(number, of: units[place].length)
       open = units[(place + 1)...]
     }
-    return text.isEmpty || total > limit ? nil : total
+    return text.isEmpty ? nil : total
   }
 
   /// The form that `parse` reads back, to the millisecond: `1h30m`, `1s500ms`, `0s`.
@@ -55,8 +56,8 @@ package enum DurationText {
     return Double(String(Substring(digits)))
   }
 
-  /// Rounded to milliseconds, so that 0.1 s is exact.
+  /// Rounded to milliseconds, so that 0.1 s is exact, and limited, so that an integer can hold it.
   private static func rounded(_ number: Double, of unit: Duration) -> Duration {
-    .milliseconds(Int64((number * (unit / .milliseconds(1))).rounded()))
+    .milliseconds(Int64(min(number * (unit / .milliseconds(1)), 1e18).rounded()))
   }
 }
