@@ -257,6 +257,51 @@ import Testing
     #expect(bench.names == ["page", "clean"])
     #expect(RunSummary(of: bench.journal.run).exit == ExitStatus.jobFailed)
   }
+
+  @Test func theTimeLimitOfTheRunIsNoFailureThatIsAllowed() throws {
+    let graph = graph(["a": [], "b": ["a"], "page": []]) { job in
+      job.allowFailure = job.name == "a"
+      job.finally = job.name == "page" ? .failed : nil
+    }
+    var bench = Bench(graph)
+    bench.start(timeout: .seconds(60))
+    bench.advance(to: .seconds(60))
+    try bench.end("a", .cancelled)
+    #expect(bench.names == ["page"])
+    try bench.end("page")
+    #expect(RunSummary(of: bench.journal.run).exit == ExitStatus.jobFailed)
+  }
+
+  @Test func theTimeLimitOfTheRunNamesTheFailureThatAwaitsARetry() throws {
+    let graph = graph(["a": []]) { $0.retry = RetryPolicy(max: 3, initial: .seconds(90), cap: .seconds(90)) }
+    var bench = Bench(graph)
+    bench.start(timeout: .seconds(60))
+    try bench.end("a", .failed(JobFailure(.exit(5), "exit 5")))
+    bench.advance(to: .seconds(60))
+    let reason = "the time limit of the run of 1m was over, after exit 5"
+    #expect(try bench.state("a") == .failed(JobFailure(.timedOut, reason), allowed: false))
+  }
+
+  @Test func theTimeLimitOfTheRunBoundsNoFinalJobThatBeginsAfterIt() throws {
+    var bench = bench()
+    bench.start(timeout: .seconds(60))
+    bench.advance(to: .seconds(60))
+    try bench.end("a", .cancelled)
+    bench.advance(to: .seconds(6_000))
+    #expect(bench.names == ["page", "clean"])
+    #expect(try bench.state("clean") == .executing)
+  }
+
+  @Test func theTimeLimitOfTheRunEndsFinalJobsThatExecute() throws {
+    var bench = bench()
+    bench.start(timeout: .seconds(60))
+    try bench.end("a")
+    try bench.end("b")
+    #expect(bench.names == ["thanks", "clean"])
+    bench.advance(to: .seconds(60))
+    try bench.end("clean", .cancelled)
+    #expect(try bench.state("clean").isFailure)
+  }
 }
 
 @Suite struct JobConditionTests {

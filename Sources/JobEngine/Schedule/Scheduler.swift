@@ -374,16 +374,15 @@ package struct Scheduler {
     return nodes[id.index].excess
   }
 
-  /// The state of a cancelled job; a job that was executing at the run's time limit has failed.
+  /// The state of a cancelled job.
+  ///
+  /// A job that was executing or awaited a retry at the run's time limit has failed, whether or not it may: the run has.
   func ending(of id: JobID, cancelledBy canceller: JobState.Canceller) -> JobState {
     guard canceller == .timeout else { return .cancelled(by: canceller) }
-    return .failed(runTimeout, allowed: graph[id].allowFailure)
-  }
-
-  /// The failure of jobs ended by the run's time limit.
-  var runTimeout: JobFailure {
     let limit = run.start?.timeout.map { " of \(DurationText.exact($0))" } ?? ""
-    return JobFailure(.timedOut, "the time limit of the run\(limit) was over")
+    var last = ""
+    if case .backingOff(_, _, _, let failure) = state(id) { last = ", after \(failure.reason)" }
+    return .failed(JobFailure(.timedOut, "the time limit of the run\(limit) was over\(last)"), allowed: false)
   }
 
   /// Notes that an attempt has written output.
