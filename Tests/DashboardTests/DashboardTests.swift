@@ -40,6 +40,20 @@ struct DashboardTests {
     #expect(stage.frames == shown + 10)
   }
 
+  @Test func aSilentTransferLosesItsRateAndItsTimeLeft() throws {
+    let stage = try Stage(RunBuilder([.shell("dl")]), size: Size(width: 140, height: 24))
+    stage.play(at: 1) {
+      $0.move("dl", .executing)
+      $0.progress("dl", 0, of: 10_000_000)
+    }
+    stage.play(at: 2) { $0.progress("dl", 2_000_000, of: 10_000_000) }
+    #expect(stage.line(0).contains("2.0 MB at 2.0 MB/s  ") && stage.line(0).contains("about 0:04 left"))
+    #expect(stage.line(with: "> dl")?.contains("2.0 MB/s") == true && stage.text.contains(" 0:04 left"))
+    stage.clock.advance(by: .seconds(6))
+    #expect(!stage.text.contains("MB/s") && !stage.text.contains("left"), "\(stage.text)")
+    #expect(stage.line(with: "> dl")?.contains("0 B/s") == true)
+  }
+
   @Test func aBarWithoutAMeasureMovesFourTimesASecondWhileItIsSeen() throws {
     let stage = try Stage(Self.pair(), size: Size(width: 80, height: 40))
     stage.play(at: 1) { $0.move("a", .executing) }

@@ -60,11 +60,11 @@ import Testing
     apply(.jobState(job, .executing, attempt: 1, pid: nil))
     apply(.jobProgress(job, JobProgress(done: 1, total: 9, unit: .steps)))
     apply(.jobProgress(job, JobProgress(done: 5, total: 9, unit: .steps)), at: .seconds(2))
-    #expect(run[job].progress?.done == 5 && run[job].rate == 2 && run[job].rates.samples.count == 2)
+    #expect(run[job].progress?.done == 5 && run[job].rate(at: run.time) == 2 && run[job].rates.samples.count == 2)
     apply(.jobState(job, .waiting, attempt: 1, pid: nil), at: .seconds(3))
     #expect(run[job].progress?.done == 5)
     apply(.jobState(job, .executing, attempt: 2, pid: nil), at: .seconds(4))
-    #expect(run[job].progress == nil && run[job].rate == nil && run[job].rateSample == nil)
+    #expect(run[job].progress == nil && run[job].details.value.rate == nil && run[job].rateSample == nil)
     #expect(run[job].rates == RateHistory())
   }
 

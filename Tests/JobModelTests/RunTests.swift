@@ -22,8 +22,8 @@ struct Recorder {
   }
 
   /// Progress of job 0, in bytes of an unknown total.
-  mutating func report(_ done: Int64, after wait: Duration) {
-    state(.jobProgress(JobID(0), JobProgress(done: done, total: nil, unit: .bytes)), after: wait)
+  mutating func report(_ done: Int64, of total: Int64? = nil, after wait: Duration) {
+    state(.jobProgress(JobID(0), JobProgress(done: done, total: total, unit: .bytes)), after: wait)
   }
 
   mutating func move(_ job: Int, to state: JobState, attempt: Int = 1, pid: Int32? = nil, after wait: Duration = .zero)
@@ -185,12 +185,12 @@ struct Recorder {
       recorder.state(.jobProgress(JobID(0), JobProgress(done: done, total: 1000, unit: .bytes)), after: wait)
     }
     report(0, after: .zero)
-    #expect(recorder[0].rate == nil)
+    #expect(recorder[0].rate(at: recorder.run.time) == nil)
     report(100, after: .seconds(1))
-    #expect(recorder[0].rate == 100)
+    #expect(recorder[0].rate(at: recorder.run.time) == 100)
     #expect(recorder[0].remaining(at: recorder.run.time) == .seconds(9))
     for step in 2...9 { report(100 + Int64(step - 1) * 50, after: .seconds(1)) }
-    let rate = recorder[0].rate ?? 0
+    let rate = recorder[0].rate(at: recorder.run.time) ?? 0
     #expect(rate > 50 && rate < 56)
     #expect(recorder[0].progress?.fraction == 0.5)
   }
@@ -204,7 +204,7 @@ struct Recorder {
     recorder.move(0, to: .executing, after: .seconds(100))
     recorder.report(110, after: .milliseconds(100))
     recorder.report(210, after: .seconds(1))
-    #expect(recorder[0].rate == 100)
+    #expect(recorder[0].rate(at: recorder.run.time) == 100)
   }
 
   @Test func aNewAttemptBeginsItsProgressAnew() {
@@ -214,7 +214,7 @@ struct Recorder {
     recorder.move(0, to: .failed(failure, allowed: false), after: .seconds(1))
     #expect(recorder[0].progress?.done == 5)
     recorder.move(0, to: .executing, attempt: 2, after: .seconds(1))
-    #expect(recorder[0].progress == nil && recorder[0].rate == nil)
+    #expect(recorder[0].progress == nil && recorder[0].rate(at: recorder.run.time) == nil)
   }
 
   @Test func otherFactsChangeTheRun() {
@@ -679,9 +679,45 @@ struct Recorder {
     recorder.report(0, after: .zero)
     recorder.report(100, after: .seconds(1))
     recorder.report(100, after: .seconds(2))
-    #expect(recorder[0].rate == 50)
+    #expect(recorder[0].rate(at: recorder.run.time) == 50)
     recorder.report(400, after: .seconds(2))
-    #expect(recorder[0].rate == 100)
+    #expect(recorder[0].rate(at: recorder.run.time) == 100)
+  }
+
+  @Test(arguments: [JobProgress.Unit.steps, .bytes]) func aSilentJobHasNoTimeLeftAfterAWhile(unit: JobProgress.Unit) {
+    var recorder = Recorder([job("a")])
+    recorder.move(0, to: .executing)
+    for done in 1...5 {
+      let progress = JobProgress(done: Int64(done), total: 20, unit: unit)
+      recorder.state(.jobProgress(JobID(0), progress), after: .milliseconds(300))
+    }
+    let last = recorder.run.time
+    let left = recorder[0].remaining(at: last)
+    #expect(left != nil && recorder[0].remaining(at: last + .seconds(2)) == left)
+    #expect(recorder[0].remaining(at: last + .seconds(4)) == left.map { $0 * 2 })
+    #expect(recorder[0].remaining(at: last + .seconds(6)) == nil)
+  }
+
+  @Test func aJobThatReportsRarelyKeepsItsTimeLeft() {
+    var recorder = Recorder([job("a")])
+    recorder.move(0, to: .executing)
+    for done in [0, 10, 20, 21] { recorder.report(Int64(done), of: 100, after: .seconds(done == 21 ? 1 : 60)) }
+    let last = recorder.run.time
+    // Half of the longest pause is expected after a short one.
+    #expect(recorder[0].remaining(at: last + .seconds(30)) == recorder[0].remaining(at: last))
+    #expect(recorder[0].remaining(at: last + .seconds(90)) == nil)
+  }
+
+  @Test func aResumedJobHasNoTimeLeftBeforeItMoves() {
+    var recorder = Recorder([job("a")])
+    recorder.move(0, to: .executing)
+    recorder.report(0, of: 1000, after: .zero)
+    recorder.report(100, of: 1000, after: .seconds(1))
+    recorder.move(0, to: .paused(started: true), after: .zero)
+    recorder.move(0, to: .executing, after: .seconds(1))
+    #expect(recorder[0].remaining(at: recorder.run.time) == nil)
+    recorder.report(110, of: 1000, after: .milliseconds(100))
+    #expect(recorder[0].remaining(at: recorder.run.time) == nil)
   }
 
   @Test func aTwentiethOfASecondMakesARate() {
@@ -689,7 +725,7 @@ struct Recorder {
     recorder.move(0, to: .executing)
     recorder.report(0, after: .zero)
     recorder.report(10, after: .milliseconds(50))
-    #expect(recorder[0].rate != nil)
+    #expect(recorder[0].rate(at: recorder.run.time) != nil)
   }
 
   @Test func whatRemainsNeedsATotalARateAndAnAttempt() {

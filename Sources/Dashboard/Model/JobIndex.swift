@@ -25,16 +25,12 @@ struct JobIndex {
   private var parts: [Int64] = []
   private var sumOfParts: Int64 = 0
   private(set) var kinds: [String: Kind] = [:]
-  /// The jobs whose progress is in bytes.
-  private var flows: [JobID: Flow] = [:]
-  /// The sum of all jobs: their bytes, and the bytes a second of the executing ones.
-  private(set) var flow = Flow()
-
-  /// The bytes that the newest attempt of a job has transferred, or found in its file, and how many it transfers a second.
-  struct Flow: Equatable {
-    var bytes: Int64 = 0
-    var rate: Int64 = 0
-  }
+  /// The bytes that the newest attempt of each job has transferred, or found in its file.
+  private var transferred: [JobID: Int64] = [:]
+  /// The sum of all jobs.
+  private(set) var bytes: Int64 = 0
+  /// The executing jobs whose progress is in bytes.
+  private var transferring: Set<JobID> = []
 
   /// How long succeeded jobs of one kind took, how long its jobs are expected to take, and how many have not started.
   struct Kind {
@@ -54,6 +50,11 @@ struct JobIndex {
 
   /// The progress of the open jobs, in jobs.
   var openShare: Double { Double(sumOfParts) / Self.whole }
+
+  /// The bytes a second of all jobs, in whole bytes: their sum doesn't depend on the order.
+  func rate(_ run: Run, at now: Duration) -> Double {
+    transferring.reduce(0) { $0 + (run.jobs[$1.index].rate(at: now) ?? 0).rounded() }
+  }
 
   private static let whole = 4_294_967_296.0
 
@@ -126,14 +127,12 @@ struct JobIndex {
 
   private mutating func reportBytes(_ id: JobID, _ run: Run) {
     let isInBytes = run.jobs[id.index].progress?.unit == .bytes
-    guard isInBytes || (!flows.isEmpty && flows[id] != nil) else { return }
-    let record = run.jobs[id.index]
-    let rate = record.state == .executing ? record.rate ?? 0 : 0
-    let new = isInBytes ? Flow(bytes: record.progress?.done ?? 0, rate: Int64(clamping: Double(rate))) : Flow()
-    let old = flows.updateValue(new, forKey: id) ?? Flow()
+    guard isInBytes || (!transferred.isEmpty && transferred[id] != nil) else { return }
+    let new = isInBytes ? run.jobs[id.index].progress?.done ?? 0 : 0
+    let old = transferred.updateValue(new, forKey: id) ?? 0
     // A server can claim any size. Where the sum is beyond the range, it wraps around, and back when the job is taken off.
-    flow.bytes &+= new.bytes &- old.bytes
-    flow.rate &+= new.rate &- old.rate
+    bytes &+= new &- old
+    if isInBytes, run.jobs[id.index].state == .executing { transferring.insert(id) } else { transferring.remove(id) }
   }
 
   /// Counts a job that waits for its start, or no longer does.

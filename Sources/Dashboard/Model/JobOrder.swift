@@ -233,7 +233,7 @@ struct JobOrder {
       case .attention: attention(job, run, index)
       case .name: Double(nameRank(job, run))
       case .progress: -(share(job, run, index))
-      case .rate: -(index.classes[job] == .executing ? run.jobs[job].rate ?? -1 : -1)
+      case .rate: -(index.classes[job] == .executing ? run.jobs[job].rate(at: now) ?? -1 : -1)
       case .time: -((run.jobs[job].elapsed(at: now) ?? .seconds(-1)) / .seconds(1))
       case .eta: (run.jobs[job].timeLeft(at: now)?.middle ?? .seconds(1e9)) / .seconds(1)
       case .start: start(job, run, index)

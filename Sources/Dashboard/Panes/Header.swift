@@ -86,11 +86,12 @@ struct Header {
 
   /// The bytes of all transfers, and their rate while one has any.
   private var transfers: [String] {
-    let flow = model.index.flow
-    guard flow.bytes > 0 else { return [] }
-    guard flow.rate > 0 else { return [Format.bytes(flow.bytes)] }
-    let rate = Format.rate(Double(flow.rate), .bytes)
-    return ["\(Format.bytes(flow.bytes)) at \(rate)", rate]
+    guard model.index.bytes > 0 else { return [] }
+    let bytes = Format.bytes(model.index.bytes)
+    let sum = model.index.rate(model.run, at: now)
+    guard sum > 0 else { return [bytes] }
+    let rate = Format.rate(sum, .bytes)
+    return ["\(bytes) at \(rate)", rate]
   }
 
   private var right: [Item] {

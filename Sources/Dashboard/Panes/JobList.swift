@@ -230,7 +230,8 @@ struct JobList {
       return
     }
     Bar(theme: theme).draw(record, now: now, &frame, x: x, y: y, width: bar)
-    let words = (ProgressText.parts(record) + [foreign(record)].compactMap(\.self)).map { TextSpan($0, theme.dim) }
+    let parts = ProgressText.parts(record, at: now) + [foreign(record)].compactMap(\.self)
+    let words = parts.map { TextSpan($0, theme.dim) }
     let warning = warning(id, room: width - used - 2).map { TextSpan($0, theme.held) }
     for part in [warning, comparison(record, room: width - used - 2)].compactMap(\.self) + words {
       let text = "  " + part.text

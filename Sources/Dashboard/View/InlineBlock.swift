@@ -77,7 +77,7 @@ package struct InlineBlock: Sendable {
       return
     }
     if end - x >= 28 {
-      if let rate = record.rate, let unit = record.progress?.unit {
+      if let rate = record.rate(at: now), let unit = record.progress?.unit {
         frame.put(Format.rate(rate, unit), endingAt: end, y: y, style: theme.dim)
       }
       end -= 9
@@ -111,7 +111,8 @@ package struct InlineBlock: Sendable {
     item(counts.paused, "paused", theme.held)
     item(counts.backingOff, "retrying", theme.style(.backingOff))
     item(counts.waiting + counts.ready, "waiting", .plain)
-    if index.flow.rate > 0 { items.append([TextSpan(Format.rate(Double(index.flow.rate), .bytes), theme.dim)]) }
+    let rate = index.rate(run, at: now)
+    if rate > 0 { items.append([TextSpan(Format.rate(rate, .bytes), theme.dim)]) }
     if let estimate = Estimate(run, index, now: now, simulatingUpTo: Estimate.frequentLimit) {
       items.append([TextSpan(estimate.left.text, theme.dim)])
     }

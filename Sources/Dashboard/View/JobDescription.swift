@@ -75,14 +75,14 @@ struct JobDescription {
 
   /// The rate, its history and the time left; of the last attempt if none executes.
   private func speed(_ width: Int) -> [[TextSpan]] {
-    guard let rate = record.rate, let unit = record.progress?.unit,
-      record.state.isActive || !record.rates.samples.isEmpty
-    else { return [] }
+    guard let unit = record.progress?.unit else { return [] }
     var spans = [TextSpan("  ")]
-    if record.state == .executing {
+    if let rate = record.rate(at: now) {
       spans.append(TextSpan(Format.rate(rate, unit) + " ", theme.bold))
     } else if let top = record.rates.samples.max() {
       spans.append(TextSpan("at most \(Format.rate(Double(top), unit)) ", theme.dim))
+    } else {
+      return []
     }
     let left = record.remaining(at: now).map { " \(Format.countdown($0)) left" } ?? ""
     let room = min(RateHistory.capacity, width - spans.width - left.count - 1)

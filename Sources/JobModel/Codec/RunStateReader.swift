@@ -138,7 +138,9 @@ extension JobRecord {
     told.progress = try fields.object(ifAny: "progress").map { fields throws(JSONFault) in try JobProgress(fields) }
     told.rate = try fields.number(ifAny: "rate")
     if let sample = try fields.object(ifAny: "rate_sample") {
-      told.rateSample = RateSample(time: try sample.duration("t"), done: try sample.total("done"))
+      told.rateSample = RateSample(
+        time: try sample.duration("t"), done: try sample.total("done"),
+        pause: try sample.duration(ifAny: "pause") ?? .zero)
     }
     if let history = try fields.object(ifAny: "rates") { told.rates = try RateHistory(history) }
     for item in try fields.list(ifAny: "attempts") ?? [] {

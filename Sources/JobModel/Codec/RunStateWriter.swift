@@ -95,11 +95,12 @@ package struct RunStateWriter: Sendable {
     }
     bytes.append(field: "since", record.since)
     if let progress = record.progress { bytes.append(object: "progress") { progress.append(to: &$0) } }
-    bytes.append(field: "rate", record.rate)
+    bytes.append(field: "rate", record.details.value.rate)
     if let sample = record.rateSample {
       bytes.append(object: "rate_sample") { bytes in
         bytes.append(field: "t", sample.time)
         bytes.append(field: "done", sample.done)
+        bytes.append(field: "pause", sample.pause)
       }
     }
     if record.rates != RateHistory() { bytes.append(object: "rates") { record.rates.append(to: &$0) } }

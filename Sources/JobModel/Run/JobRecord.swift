@@ -24,6 +24,7 @@ package struct JobRecord: Sendable, Equatable {
   struct Details: Sendable, Equatable {
     var log: LogRing
     var progress: JobProgress?
+    /// Units of progress per second over the last few seconds before `rateSample`.
     var rate: Double?
     /// The last report that `rate` includes.
     var rateSample: RateSample?
@@ -38,8 +39,6 @@ package struct JobRecord: Sendable, Equatable {
 
   package var log: LogRing { _read { yield details.value.log } }
   package var progress: JobProgress? { details.value.progress }
-  /// Units of progress per second over the last few seconds; nil until the second report.
-  package var rate: Double? { details.value.rate }
   var rateSample: RateSample? { details.value.rateSample }
   /// The rates of the newest attempt.
   package var rates: RateHistory { details.value.rates }
@@ -177,18 +176,26 @@ package struct JobRecord: Sendable, Equatable {
     return nil
   }
 
-  /// The time left at the current rate; nil while the rate or the total is unknown.
+  /// Units of progress per second over the last few seconds; nil until the second report, and unless the job executes.
+  ///
+  /// The rate falls to zero while a report is overdue.
+  package func rate(at now: Duration) -> Double? {
+    guard state == .executing, let rate = details.value.rate, let sample = rateSample else { return nil }
+    let silence = (now - sample.time) / max(.seconds(2), sample.pause)
+    return rate * min(1, max(0, (3 - silence) / 2))
+  }
+
+  /// The time left at the current rate; nil while the rate is zero or unknown, or the total is unknown.
   package func remaining(at now: Duration) -> Duration? {
-    guard state == .executing, let progress, let total = progress.total else { return nil }
-    let left = max(0, Double(total) - Double(progress.done))
-    // The rate of a stalled job decays towards zero.
-    if let rate, rate > 0 { return Duration(clamping: left / rate) }
-    return nil
+    guard let rate = rate(at: now), rate > 0, let progress, let total = progress.total else { return nil }
+    return Duration(clamping: max(0, Double(total) - Double(progress.done)) / rate)
   }
 
   struct RateSample: Equatable {
     var time: Duration
     var done: Int64
+    /// The time since the sample before or, if it is longer, half of that one's pause: jobs report irregularly.
+    var pause: Duration = .zero
   }
 }
 
@@ -221,7 +228,7 @@ extension JobRecord {
     }
     if let pid { launch(pid) }
     // The rate is not sampled over time spent not executing.
-    if self.state != .executing, details.value.rateSample != nil { details.value.rateSample = nil }
+    if self.state != .executing, details.value.rateSample != nil { details.value.forgetRate() }
     if !state.isActive, cancelling != nil { details.value.cancelling = nil }
     // The first phase is recorded when it ends, so that the many waiting jobs of a large run allocate nothing.
     if phases.count == 0 { phases.begin(Phase.Kind(self.state), at: since) }
@@ -259,14 +266,15 @@ extension JobRecord.Details {
 
   fileprivate mutating func forgetProgress() {
     progress = nil
-    rate = nil
+    forgetRate()
     rates.clear()
   }
+
+  fileprivate mutating func forgetRate() { (rate, rateSample) = (nil, nil) }
 
   mutating func report(_ progress: JobProgress, at time: Duration) {
     if progress.isUnknown, self.progress?.total != nil {
       forgetProgress()
-      rateSample = nil
       return
     }
     self.progress = progress
@@ -281,6 +289,7 @@ extension JobRecord.Details {
     // Old samples fade with a half-life of about two seconds, at any frequency of reports.
     let weight = 1 - 1 / (1 + seconds / 2)
     rate = rate.map { $0 + (now - $0) * weight } ?? now
-    rateSample = JobRecord.RateSample(time: time, done: progress.done)
+    let pause = max(time - sample.time, .nanoseconds(sample.pause.nanoseconds / 2))
+    rateSample = JobRecord.RateSample(time: time, done: progress.done, pause: pause)
   }
 }

@@ -29,7 +29,7 @@ package struct StatusText: Equatable, Sendable {
         self.init("starting", record.start)
       } else if record.state == .executing {
         let slower = record.excess(at: now).flatMap { UsualText.slower($0) }
-        let parts = [slower].compactMap(\.self) + ProgressText.parts(record)
+        let parts = [slower].compactMap(\.self) + ProgressText.parts(record, at: now)
         self.init("running", ([""] + parts).joined(separator: ", "))
       } else {
         self.init("paused")
@@ -109,7 +109,7 @@ extension JobRecord {
 /// The progress of an executing job in words.
 package enum ProgressText {
   /// The amount, the number of the try if it is not the first, and the rate, the most important first.
-  package static func parts(_ record: JobRecord) -> [String] {
+  package static func parts(_ record: JobRecord, at now: Duration) -> [String] {
     var parts: [String] = []
     if let progress = record.progress {
       switch (progress.unit, progress.total) {
@@ -121,7 +121,7 @@ package enum ProgressText {
     if let number = record.attempt?.number, number > 1 {
       if let text = record.reason ?? (record.tryNumber > 1 ? "try \(record.tryNumber)" : nil) { parts.append(text) }
     }
-    if let rate = record.rate, let unit = record.progress?.unit { parts.append(Format.rate(rate, unit)) }
+    if let rate = record.rate(at: now), let unit = record.progress?.unit { parts.append(Format.rate(rate, unit)) }
     return parts
   }
 }
