@@ -3,6 +3,8 @@ import Screen
 /// Input of a terminal, before clicks are counted.
 package enum DecodedInput: Sendable, Hashable {
   case key(Key)
+  /// An escape byte and the key, as a terminal sends the key with Alt.
+  case alt(Key)
   /// The second press of a double click is a click too; in the old encoding, the release of any button is one.
   case mouse(MouseEvent)
   case paste(String)
@@ -20,7 +22,9 @@ package struct InputDecoder: Sendable {
   package enum Patience: Sendable {
     /// After an escape byte that may be a key.
     case short
-    /// Inside pasted text or an answer.
+    /// After one that was taken for a key, where the next key may be the rest of a sequence that a slow line has divided.
+    case medium
+    /// Inside a sequence, or after an escape byte that may end a paste.
     case long
   }
 
@@ -38,7 +42,17 @@ package struct InputDecoder: Sendable {
     case terminfo([UInt8])
   }
 
+  /// The meaning of an escape byte before the state's own bytes.
+  private enum Lead {
+    case none
+    /// The next key is pressed with Alt.
+    case alt
+    /// The byte was taken for a key.
+    case escape
+  }
+
   private var state = State.ground
+  private var lead = Lead.none
   // Not a payload of the state, where every byte of a long paste would copy the array.
   private var pasted: [UInt8] = []
   /// The first bytes of an answer.
@@ -52,11 +66,12 @@ package struct InputDecoder: Sendable {
 
   package var patience: Patience? {
     switch state {
-    case .ground: scalars.isWaiting ? .short : nil
-    case .paste: .long
-    // The rest of the answer must not become keys, even on a slow line.
-    case .answer where answered.starts(with: Self.backgroundAnswer): .long
-    default: .short
+    case .ground: scalars.isWaiting ? .long : nil
+    case .escape: lead == .escape ? .medium : .short
+    case .single where lead == .escape, .control([]) where lead == .escape, .answer(_, 0, _): .medium
+    // Pasted text must not become keys, however long the rest takes.
+    case .paste: pasted.last == Self.pasteEnd[0] ? .long : nil
+    case .single, .control, .oldMouse, .answer, .terminfo: .long
     }
   }
 
@@ -66,22 +81,38 @@ package struct InputDecoder: Sendable {
   }
 
   /// Ends an incomplete sequence: its bytes become keys where they can be.
+  ///
+  /// Ends a paste only after an escape byte, for a terminal that has lost the end of one.
   package mutating func flush() -> [DecodedInput] {
     let held = state
+    if case .paste = held, pasted.last != Self.pasteEnd[0] { return [] }
     state = .ground
     switch held {
     case .ground: scalars = ScalarDecoder()
-    case .escape: emit(.escape)
-    case .single: emit(.escape, .character("O"))
-    case .control(let bytes) where bytes.isEmpty: emit(.escape, .character("["))
-    case .paste: emitPaste()
-    case .answer(let introducer, 0, _): emit(.escape, .character(Character(Unicode.Scalar(introducer))))
+    case .escape where lead == .escape: break
+    case .escape:
+      if lead == .alt { decoded.append(.key(.escape)) }
+      decoded.append(.key(.escape))
+      state = .escape
+    case .single: emitIntroducer("O")
+    case .control([]): emitIntroducer("[")
+    case .paste:
+      emitPaste()
+      state = .escape
+    case .answer(let introducer, 0, _): emitIntroducer(Character(Unicode.Scalar(introducer)))
     case .control, .oldMouse, .answer, .terminfo: break
     }
+    lead = if case .escape = state { .escape } else { .none }
     return drain()
   }
 
   private mutating func take(_ byte: UInt8) {
+    step(byte)
+    // A sequence without a key, or half a character, has ended.
+    if case .ground = state, typed.isEmpty, !scalars.isWaiting { lead = .none }
+  }
+
+  private mutating func step(_ byte: UInt8) {
     switch state {
     case .ground: ground(byte)
     case .escape: escape(byte)
@@ -105,7 +136,9 @@ package struct InputDecoder: Sendable {
     }
     guard byte >= 0x20, byte != 0x7F else {
       scalars = ScalarDecoder()
-      if byte == 0x1B { state = .escape } else { emit(KeySequences.control(byte)) }
+      guard byte == 0x1B else { return emit(KeySequences.control(byte)) }
+      typedEnds()
+      (state, lead) = (.escape, .none)
       return
     }
     scalars.feed(byte) { scalar in
@@ -124,14 +157,15 @@ package struct InputDecoder: Sendable {
     case UInt8(ascii: "["): state = .control([])
     case UInt8(ascii: "O"): state = .single
     // Alt with this key if nothing follows, else an answer, whose text must not become keys.
-    case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"), UInt8(ascii: "^"), UInt8(ascii: "X"):
+    case _ where (lead == .escape ? "]" : "]P_^X").utf8.contains(byte):
       state = .answer(introducer: byte, length: 0, escaped: false)
       answered = []
-    case 0x1B: emit(.escape)
-    // Alt with a key is sent as escape and the key, and decoded as such.
+    case 0x1B:
+      if lead == .alt { decoded.append(.key(.escape)) }
+      lead = lead == .escape ? .none : .alt
     default:
       state = .ground
-      emit(.escape)
+      lead = lead == .escape ? .none : .alt
       ground(byte)
     }
   }
@@ -144,7 +178,7 @@ package struct InputDecoder: Sendable {
       return
     }
     if byte == 0x1B {
-      state = .escape
+      (state, lead) = (.escape, .none)
       return
     }
     if bytes.isEmpty, byte == UInt8(ascii: "[") {
@@ -182,6 +216,11 @@ package struct InputDecoder: Sendable {
   }
 
   private mutating func answer(_ byte: UInt8, _ introducer: UInt8, _ length: Int, _ escaped: Bool) {
+    if lead == .escape, length == 0, byte != Self.backgroundAnswer[0] {
+      state = .ground
+      emitIntroducer(Character(Unicode.Scalar(introducer)))
+      return ground(byte)
+    }
     if byte == 0x07 || byte == 0x9C || (escaped && byte != 0x1B) || length > 4096 {
       state = .ground
       if introducer == UInt8(ascii: "]"), length <= 4096 { emitBackground() }
@@ -249,9 +288,16 @@ package struct InputDecoder: Sendable {
   /// Shift, Alt and Ctrl.
   private static let modifiers = 0b1_1100
 
-  private mutating func emit(_ keys: Key...) {
+  private mutating func emit(_ key: Key) {
     typedEnds()
-    for key in keys { decoded.append(.key(key)) }
+    decoded.append(lead == .alt ? .alt(key) : .key(key))
+    lead = .none
+  }
+
+  /// Takes the first byte after an escape byte for a key, with Alt if it came at once.
+  private mutating func emitIntroducer(_ character: Character) {
+    if lead == .none { lead = .alt }
+    emit(.character(character))
   }
 
   private mutating func emitPaste() {
@@ -264,8 +310,9 @@ package struct InputDecoder: Sendable {
 
   /// Emits typed scalars as graphemes: an accent may follow its letter.
   private mutating func typedEnds() {
-    for character in typed { decoded.append(.key(.character(character))) }
+    let characters = typed
     typed = ""
+    for character in characters { emit(.character(character)) }
   }
 
   private mutating func drain() -> [DecodedInput] {

@@ -297,6 +297,7 @@ package final class NcursesTerminal: Terminal {
     for item in decoded {
       switch item {
       case .key(let key): receive?(.key(key))
+      case .alt(let key): receive?(.alt(key))
       case .paste(let text): receive?(.paste(text))
       case .background(let background): if asksBackground { receive?(.background(background)) }
       case .attributes: asked = nil
@@ -312,15 +313,18 @@ package final class NcursesTerminal: Terminal {
     flushes += 1
     guard let patience = decoder.patience else { return }
     let flush = flushes
-    let delay: DispatchTimeInterval =
+    let short = environment["ESCDELAY"].flatMap { Int($0) }.map { min(max(0, $0), 60_000) } ?? 25
+    let delay =
       switch patience {
-      case .short: .milliseconds(environment["ESCDELAY"].flatMap { Int($0) }.map { min(max(0, $0), 60_000) } ?? 25)
-      case .long: .seconds(2)
+      case .short: short
+      case .medium: max(short, 100)
+      case .long: max(short, 2000)
       }
-    DispatchQueue.main.asyncAfter(deadline: .now() + delay) { [weak self] in
+    DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(delay)) { [weak self] in
       MainActor.assumeIsolated {
         guard let self, self.flushes == flush else { return }
         self.handle(self.decoder.flush())
+        self.waitForRest()
       }
     }
   }

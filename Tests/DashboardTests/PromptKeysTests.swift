@@ -61,6 +61,35 @@ import Testing
     #expect(bench.model.prompt == nil)
   }
 
+  @Test(arguments: [":he", "/b", "q", "x", "\t/b"]) mutating func altDoesNothingInAPrompt(opening: String) {
+    bench.press(.escape)
+    bench.play { for name in ["a", "b"] { $0.move(name, .executing) } }
+    bench.press(.character("A"))
+    for character in opening { bench.press(character == "\t" ? .tab : .character(character)) }
+    let (prompt, rows, effects) = (bench.model.prompt, bench.rows, bench.effects)
+    #expect(prompt != nil)
+    for key in [.character("y"), .character("p"), .character("n"), .enter, .up, .escape, .function(9), .left] as [Key] {
+      bench.send(.alt(key))
+      #expect(bench.model.prompt == prompt && bench.rows == rows && bench.effects == effects, "\(key)")
+    }
+  }
+
+  @Test mutating func altAndBackspaceDeleteAWord() {
+    bench.type("one two")
+    bench.send(.alt(.backspace))
+    guard case .palette(let editor, _) = bench.model.prompt else { return #expect(Bool(false)) }
+    #expect(editor.text == "one ")
+  }
+
+  @Test mutating func altIsEscapeAndTheKeyWithoutAPrompt() {
+    bench.press(.escape)
+    bench.play { $0.move("a", .executing) }
+    bench.press(.enter)
+    #expect(bench.model.page == .zoom)
+    bench.send(.alt(.character("p")))
+    #expect(bench.model.page == .list && bench.commands == [.pause([JobID(0)])])
+  }
+
   @Test mutating func aFilterIsKeptByEnterAndDroppedByEscape() {
     bench.press(.escape, .character("/"))
     bench.type("b")

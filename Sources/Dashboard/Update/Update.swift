@@ -18,6 +18,12 @@ enum Update {
       let isSelected = model.log.selection?.isMade == true
       model.log.selection = nil
       return key == .escape && isSelected ? [] : press(key, &model, now)
+    case .input(.alt(let key)):
+      guard model.prompt == nil else {
+        if key == .backspace { PromptKeys.type(&model) { $0.take(.control("w")) } }
+        return []
+      }
+      return apply(.input(.key(.escape)), to: &model, now: now) + apply(.input(.key(key)), to: &model, now: now)
     case .input(.mouse(let event)):
       return MouseInput.handle(event, &model, now)
     case .input(.paste(let text)):

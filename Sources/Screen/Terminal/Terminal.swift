@@ -35,6 +35,8 @@ package protocol Terminal: AnyObject {
 
 package enum TerminalInput: Sendable, Hashable {
   case key(Key)
+  /// A key with Alt, or one that follows Escape at once.
+  case alt(Key)
   case mouse(MouseEvent)
   /// Pasted text, in terminals with bracketed paste.
   case paste(String)
