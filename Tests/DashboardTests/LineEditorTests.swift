@@ -17,6 +17,17 @@ import Testing
     #expect(editor.text == after)
   }
 
+  @Test(
+    arguments: [
+      ("a b\tc\nd", "a b c d"), ("make\n", "make"), ("\n\nmake\n\n", "make"), ("a\n\n\tb", "a b"), ("a  b ", "a  b "),
+      ("\n", ""), ("é\u{2028}漢", "é 漢"),
+    ])
+  func pastedTextIsOneLineOfItsWords(_ text: String, _ line: String) {
+    var editor = LineEditor("")
+    editor.insert(text)
+    #expect(editor.text == line)
+  }
+
   @Test func aLineHasAtMostTwoHundredCharacters() {
     var editor = LineEditor("")
     editor.insert(String(repeating: "a", count: 199))

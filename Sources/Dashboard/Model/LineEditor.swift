@@ -19,9 +19,9 @@ struct LineEditor: Equatable {
     }
   }
 
-  /// Inserts pasted text as one line, without control characters.
+  /// Inserts text as one line, with a blank for the tabs and newlines between two words, without control characters.
   mutating func insert(_ more: String) {
-    text += more.filter { TextWidth.isPrintable($0) }
+    text += more.split { $0.isNewline || $0 == "\t" }.joined(separator: " ").filter { TextWidth.isPrintable($0) }
     if text.count > 200 { text = String(text.prefix(200)) }
   }
 }
