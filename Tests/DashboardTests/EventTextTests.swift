@@ -42,6 +42,7 @@ import Testing
       (.failed(failure, allowed: true), 2, "exit 1, after 2 tries, allowed to fail"),
       (.cancelled(by: .person), 1, "cancelled by you"), (.cancelled(by: .policy), 0, "cancelled by on_failure"),
       (.skipped(because: .job(JobID(0))), 0, "skipped, lint failed"),
+      (.skipped(because: .manual), 0, "not started, a person starts it"),
     ] as [(JobState, Int, String)])
   func aStateIsSaidInWords(_ state: JobState, _ attempt: Int, _ text: String) {
     #expect(Self.state(state, attempt).text(in: run) == text)

@@ -60,7 +60,7 @@ extension JobFact {
     case .failed(let failure, let allowed):
       return failure.reason + Format.after(tries: number) + (allowed ? ", allowed to fail" : "")
     case .cancelled(let canceller): return "cancelled \(canceller.phrase)"
-    case .skipped(let cause): return "skipped, \(cause.phrase(id, in: run))"
+    case .skipped(let cause): return "\(cause.word), \(cause.phrase(id, in: run))"
     }
   }
 }

@@ -55,7 +55,9 @@ extension JobState {
 }
 
 extension JobState.SkipCause {
-  /// Follows `skipped because` or `skipped,` for the job `id`.
+  package var word: String { self == .manual ? "not started" : "skipped" }
+
+  /// Follows `skipped because`, or `word` and a comma, for the job `id`.
   package func phrase(_ id: JobID, in run: Run) -> String {
     switch self {
     case .job(let cause):

@@ -48,10 +48,8 @@ package struct StatusText: Equatable, Sendable {
       self.init(failure.reason, record.tries + (allowed ? ", allowed to fail" : ""))
     case .cancelled(let canceller):
       self.init("cancelled", Self.reason(canceller, record, run))
-    case .skipped(.manual):
-      self.init("not started", ", a person starts it")
     case .skipped(let cause):
-      self.init("skipped", ", \(cause.phrase(id, in: run))")
+      self.init(cause.word, ", \(cause.phrase(id, in: run))")
     }
   }
 
