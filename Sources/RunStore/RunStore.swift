@@ -93,6 +93,13 @@ package final class RunStore: Sendable {
     }
   }
 
+  /// The runs of the job file that have no end, by their numbers.
+  func unended(ofFile file: String?) throws(RunStoreError) -> [(number: Int, run: RunEntry)] {
+    try database.withLock { database throws(RunStoreError) in
+      try database.all("\(Self.entries) WHERE file IS ? AND ended IS NULL", SQLValue(file)) { ($0.int(21), $0.entry) }
+    }
+  }
+
   /// The run with the identifier or the only one that begins so; `last` is the newest.
   package func run(named name: String) throws(RunStoreError) -> RunEntry {
     if name == "last" {
@@ -157,13 +164,17 @@ package final class RunStore: Sendable {
 
   // MARK: Jobs
 
-  /// The last ends of the jobs of this name in runs of the job file, newest first; of runs without a file where it is nil.
-  package func ended(_ name: String, ofFile file: String?, _ limit: Int) throws(RunStoreError) -> [EndedJob] {
+  /// The newest end of an attempt of the jobs of this name in runs of the job file, with the number of its run.
+  ///
+  /// A job that was skipped, or done in an earlier run, had none.
+  package func lastAttempt(_ name: String, ofFile file: String?) throws(RunStoreError) -> (run: Int, end: EndedJob)? {
     try database.withLock { database throws(RunStoreError) in
       try database.all(
-        "\(Self.endings) WHERE ended.name = ? AND file IS ? ORDER BY ended.rowid DESC LIMIT ?", .text(name),
-        SQLValue(file), SQLValue(limit)
-      ) { $0.endedJob }
+        """
+        \(Self.endings) WHERE ended.name = ? AND file IS ? AND outcome NOT IN ('restored', 'skipped')
+        AND (outcome <> 'cancelled' OR attempts > 0) ORDER BY ended.rowid DESC LIMIT 1
+        """, .text(name), SQLValue(file)
+      ) { ($0.int(9), $0.endedJob) }.first
     }
   }
 
@@ -210,14 +221,14 @@ package final class RunStore: Sendable {
 
   private static let entries = """
     SELECT id, name, origin, started, ended, jobs, pid, start_time, boot, cookie, folder, resumes, succeeded, failed,
-    allowed, skipped, cancelled, cancelled_by_program, "left", exit, length FROM runs
+    allowed, skipped, cancelled, cancelled_by_program, "left", exit, length, number FROM runs
     """
 
   private static let endings = endings(fingerprint: "fingerprint")
 
   private static func endings(fingerprint: String) -> String {
     """
-    SELECT id, job, ended.name, \(fingerprint), attempts, outcome, seconds, ended.ended, inputs
+    SELECT id, job, ended.name, \(fingerprint), attempts, outcome, seconds, ended.ended, inputs, number
     FROM ended JOIN runs ON run = number
     """
   }

@@ -142,6 +142,29 @@ struct EarlierAttemptsTests {
     #expect(try newest(job()) == .succeeded(inputs: nil))
   }
 
+  @Test func anyNumberOfSkippedOrRestoredEndsHidesNoAttempt() throws {
+    try record("a", job()) { end($0, .failed(JobFailure(.exit(1), "exit 1"), allowed: false)) }
+    for number in 1...15 {
+      try record("s\(number)", job()) { end($0, .skipped(because: .job(JobID(0))), attempt: 0) }
+      try record("r\(number)", job()) { feed in
+        feed.post(.jobRestored(JobID(0), EarlierSuccess(run: "x", at: Date(), took: .seconds(1))))
+        end(feed, .succeeded(upToDate: true), attempt: 0)
+      }
+    }
+    #expect(try newest(job()) == .unfinished)
+  }
+
+  @Test func anyNumberOfRunsWithoutTheJobHidesNoBrokenAttempt() throws {
+    let child = try ChildProcess(["sleep", "3600"])
+    defer { child.stop() }
+    try record("a", job()) { end($0, .succeeded(upToDate: false)) }
+    try record("b", job(), isKilled: true) { feed in
+      feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: child.pid))
+    }
+    for number in 1...60 { try record("c\(number)", Job(name: "other", work: job().work)) { _ in } }
+    #expect(try newest(job()) == .unfinished)
+  }
+
   @Test func anAttemptThatWasBrokenOffIsUnfinishedUntilTheNextOne() throws {
     let child = try ChildProcess(["sleep", "3600"])
     defer { child.stop() }

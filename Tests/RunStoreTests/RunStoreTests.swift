@@ -91,8 +91,8 @@ struct StoreReadingTests {
     #expect(ends.map(\.fingerprint) == ["00ff", nil, "00ff", nil])
     #expect(ends.map(\.inputs) == ["i3", nil, "i1", nil])
     #expect(try store.lastEnds(ofFile: "/f", runs: 2, 3).count == 3)
-    #expect(try store.ended("x", ofFile: "/f", 2).map(\.run) == ["d", "b"])
-    #expect(try store.ended("x", ofFile: "/g", 2).map(\.run) == ["c"])
+    #expect(try store.lastAttempt("x", ofFile: "/f")?.end.run == "d")
+    #expect(try store.lastAttempt("x", ofFile: "/g")?.run == numbers[2])
   }
 
   @Test func eachColumnOfAnEndIsReadInItsPlace() throws {

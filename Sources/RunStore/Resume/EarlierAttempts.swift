@@ -6,9 +6,7 @@ import JobModel
 package struct EarlierAttempts: Sendable {
   private let store: RunStore
   private let file: String?
-  /// The places of the newest runs, 0 for the newest.
-  private let places: [String: Int]
-  /// The newest position of a run where a job of this name executed, or was in the cluster, at the last commit.
+  /// The number of the newest run where a job of this name executed, or was in the cluster, at the last commit.
   private let executing: [String: Int]
   /// The records that have been read, by their runs.
   private let records = Lock<[String: Record]>([:])
@@ -25,20 +23,13 @@ package struct EarlierAttempts: Sendable {
     var begun: [JobID: Duration] = [:]
   }
 
-  /// The number of runs that are searched for interrupted attempts.
-  private static let runs = 50
-  /// The number of ends of a job that are searched for the end of an attempt.
-  private static let ends = 20
-
   /// Reads the interrupted attempts of runs that have not ended; the run that asks must not be recorded yet.
   package init(_ store: RunStore, ofFile file: String?) throws {
     self.store = store
     self.file = file
-    let runs = try store.lastRuns(ofFile: file, Self.runs)
-    places = Dictionary(runs.enumerated().map { ($1.id, $0) }) { first, _ in first }
     var executing: [String: Int] = [:]
-    for (place, run) in runs.enumerated() where run.endedAt == nil {
-      for name in (try? store.interrupted(in: run)) ?? [] where executing[name] == nil { executing[name] = place }
+    for (number, run) in try store.unended(ofFile: file) {
+      for name in (try? store.interrupted(in: run)) ?? [] { executing[name] = max(number, executing[name] ?? 0) }
     }
     self.executing = executing
   }
@@ -124,14 +115,12 @@ package struct EarlierAttempts: Sendable {
   }
 
   private func newestEnd(of job: Job) -> (attempt: EarlierAttempt?, end: EndedJob?) {
-    let ends = (try? store.ended(job.name, ofFile: file, Self.ends)) ?? []
-    let end = ends.first { $0.isOfAttempt }
-    return (attempt(of: job, end), end)
+    let last = try? store.lastAttempt(job.name, ofFile: file)
+    if let broken = executing[job.name], broken >= last?.run ?? 0 { return (.unfinished, last?.end) }
+    return (last.flatMap { attempt(of: job, $0.end) }, last?.end)
   }
 
-  private func attempt(of job: Job, _ end: EndedJob?) -> EarlierAttempt? {
-    if let broken = executing[job.name], broken <= end.flatMap({ places[$0.run] }) ?? .max { return .unfinished }
-    guard let end else { return nil }
+  private func attempt(of job: Job, _ end: EndedJob) -> EarlierAttempt? {
     switch end.outcome {
     case .ok, .upToDate:
       guard let fingerprint = end.fingerprint else { return nil }
@@ -154,16 +143,5 @@ extension RunStore {
     return try processes(of: run).filter { process in
       !later.contains { $0.job == process.job && $0.attempt >= process.attempt }
     }.map(\.name)
-  }
-}
-
-extension EndedJob {
-  /// Whether this is the end of an attempt in its run.
-  fileprivate var isOfAttempt: Bool {
-    switch outcome {
-    case .ok, .upToDate, .failed, .allowed: true
-    case .cancelled: attempts > 0
-    case .restored, .skipped: false
-    }
   }
 }
