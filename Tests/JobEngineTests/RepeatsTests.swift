@@ -360,6 +360,43 @@ struct RepeatsTests {
     #expect(bench.executing.first { $0.job == JobID(1) }?.earlier == nil)
   }
 
+  /// `heavy` needs `gate`, and has succeeded with the inputs `h`.
+  private func gated() throws -> Bench {
+    var bench = Bench(graph(["gate": [], "heavy": ["gate"]]), isWatching: true)
+    bench.start()
+    try bench.end("gate")
+    bench.journal.state(.inputsHashed(JobID(1), "h"))
+    try bench.end("heavy")
+    return bench
+  }
+
+  @Test func aJobThatWasSkippedSinceIsComparedWithItsLastAttempt() throws {
+    var bench = try gated()
+    bench.send(.inputsChanged([JobID(0): change("flag")]))
+    try bench.end("gate", .failed(JobFailure(.exit(1), "exit 1")))
+    #expect(try bench.state("heavy") == .skipped(because: .job(JobID(0))))
+    bench.send(.inputsChanged([JobID(0): change("flag")]))
+    try bench.end("gate")
+    #expect(bench.executing.map(\.earlier) == [.succeeded(inputs: "h")])
+  }
+
+  @Test func aSecondChangeBeforeTheAttemptForgetsNothing() throws {
+    var bench = try gated()
+    for _ in 1...2 { bench.send(.inputsChanged([JobID(0): change("flag")])) }
+    try bench.end("gate", .cancelled)
+    try bench.end("gate")
+    #expect(bench.executing.map(\.earlier) == [.succeeded(inputs: "h")])
+  }
+
+  @Test func aJobWithoutAnAttemptInThisRunIsComparedWithTheRecord() throws {
+    var bench = Bench(graph(["gate": [], "heavy": ["gate"]]), isWatching: true)
+    bench.start()
+    try bench.end("gate", .failed(JobFailure(.exit(1), "exit 1")))
+    bench.send(.inputsChanged([JobID(0): change("flag")]))
+    try bench.end("gate")
+    #expect(bench.executing.map(\.job) == [JobID(1)] && bench.executing.map(\.earlier) == [nil])
+  }
+
   @Test func theFailurePolicyIsOpenAgainAfterAChange() throws {
     var bench = Bench(graph(["a": [], "b": ["a"]], onFailure: .stopNow), isWatching: true)
     bench.start()

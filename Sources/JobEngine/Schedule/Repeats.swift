@@ -60,7 +60,8 @@ extension Scheduler {
     for id in again.sorted() {
       if case .succeeded = state(id) {
         nodes[id.index].earlier = .succeeded(inputs: run.jobs[id.index].inputsHash, read: nodes[id.index].read)
-      } else {
+      } else if attempts(id) > 0, nodes[id.index].earlier == nil {
+        // With the start of an attempt, the one before it is forgotten.
         nodes[id.index].earlier = .unfinished
       }
       // The approval was for the work with the earlier files.
