@@ -469,50 +469,66 @@ struct RepeatsTests {
     for round in 1...3 {
       bench.advance(to: .seconds(round))
       try bench.end("a")
-      bench.send(.inputsChanged([JobID(0): change("a.c", mayBeOwn: true)]))
+      bench.send(.inputsChanged([JobID(0): change("a.c", .own)]))
       #expect(bench.names == (round < 3 ? ["a"] : []))
     }
     #expect(bench.facts.contains { if case .jobLog(_, _, let line) = $0 { line.stream == .note } else { false } })
-    bench.send(.inputsChanged([JobID(0): change("a.c", mayBeOwn: true)]))
+    bench.send(.inputsChanged([JobID(0): change("a.c", .own)]))
     #expect(bench.names.isEmpty)
     // A new watch is a new beginning.
     bench.scheduler.setWatching(false)
     bench.scheduler.setWatching(true)
-    bench.send(.inputsChanged([JobID(0): change("a.c", mayBeOwn: true)]))
+    bench.send(.inputsChanged([JobID(0): change("a.c", .own)]))
     #expect(bench.names == ["a"])
   }
 
   @Test func changesOfAPersonAreNoEcho() {
     var echo = InputEcho()
     // At other times after the start.
-    for offset in [1, 5, 2, 9, 3] { echo.note(change("a", mayBeOwn: true), at: .seconds(offset)) }
+    for offset in [1, 5, 2, 9, 3] { echo.note(change("a", .own), at: .seconds(offset)) }
     #expect(!echo.isOver)
     // Of other files.
-    for path in ["a", "b", "a", "b"] { echo.note(change(path, mayBeOwn: true), at: .seconds(3)) }
+    for path in ["a", "b", "a", "b"] { echo.note(change(path, .own), at: .seconds(3)) }
     #expect(!echo.isOver)
     // Not while the attempt executed.
     for _ in 1...5 { echo.note(change("b"), at: .seconds(3)) }
     #expect(!echo.isOver)
-    for _ in 1...2 { echo.note(change("b", mayBeOwn: true), at: .seconds(3)) }
-    for _ in 1...5 { echo.note(change("b", mayBeOwn: nil), at: .seconds(3)) }
+    for _ in 1...2 { echo.note(change("b", .own), at: .seconds(3)) }
+    for _ in 1...5 { echo.note(change("b", .unclear), at: .seconds(3)) }
     #expect(!echo.isOver)
-    echo.note(change("b", mayBeOwn: true), at: .milliseconds(2750))
+    echo.note(change("b", .own), at: .milliseconds(2750))
     #expect(echo.isOver)
   }
 
   @Test func aServiceThatChangesAnInputInFiveAttemptsIsLeftAlone() {
-    var echo = InputEcho(isService: true)
+    var echo = InputEcho()
     // A person works at one file, at about the same pace.
-    for offset in [30, 31, 29, 30, 31, 30] { echo.note(change("a", mayBeOwn: true), at: .seconds(offset)) }
+    for offset in [30, 31, 29, 30, 31, 30] { echo.note(change("a", .service), at: .seconds(offset)) }
     #expect(!echo.isOver)
     for round in 1...5 {
       #expect(!echo.isOver)
-      echo.note(change("a", mayBeOwn: true), at: .milliseconds(1000 + 40 * round))
+      echo.note(change("a", .service), at: .milliseconds(1000 + 40 * round))
     }
     #expect(echo.isOver)
   }
 
-  private func change(_ path: String, mayBeOwn: Bool? = false) -> InputChange {
-    InputChange(path: path, mayBeOwn: mayBeOwn)
+  @Test func whatFollowsAnAttemptIsTakenForTheWriterAfterFive() throws {
+    var bench = Bench(graph(["a": [], "b": ["a"]]), isWatching: true)
+    bench.start()
+    for round in 1...5 {
+      bench.advance(to: .seconds(3 * round))
+      try bench.end("a")
+      try bench.end("b")
+      bench.send(.inputsChanged([JobID(0): change("a.c", .later)]))
+      #expect(bench.names == (round < 5 ? ["a"] : []))
+    }
+    let note = bench.facts.compactMap { if case .jobLog(_, _, let line) = $0 { line.text } else { nil } }.last
+    #expect(note?.contains("five attempts in a row") == true)
+    #expect(note?.contains("a job that follows seems to write it") == true)
+    #expect(note?.hasSuffix("name the file in watch.ignore") == true)
+  }
+
+  private func change(_ path: String, _ writer: InputChange.Writer = .none) -> InputChange {
+    InputChange(path: path, writer: writer)
   }
 }

@@ -138,6 +138,21 @@ struct WatchedInputsTests {
     #expect(stays { (3...4).contains(text("log").count / 2) })
   }
 
+  @Test(arguments: [true, false]) func aJobWhoseFollowerWritesItsInputIsWatchedNoLonger(isFinal: Bool) throws {
+    try write("in", "1")
+    var follower = job("stamp", "date +%s%N > in", needs: isFinal ? [] : [JobNeed(JobID(0))])
+    if isFinal { follower.finally = .always }
+    let queue = try start([job("test", "cat in; echo x >> log", inputs: ["in"]), follower])
+    defer { end(queue) }
+    #expect(
+      eventually {
+        let log = queue.run[JobID(0)].log
+        return (0..<log.count).contains { log[$0].line.text.contains("a job that follows seems to write it") }
+      })
+    let count = text("log").count
+    #expect(stays { text("log").count == count })
+  }
+
   @Test func aServiceThatChangesItsOwnInputsIsWatchedNoLonger() throws {
     try write("in", "1")
     // A file that is written right after the start has the time of before it, on the clock of files.

@@ -178,19 +178,19 @@ extension Scheduler {
     if !isOn { for id in ending.services { retire(id) } }
   }
 
-  /// Notes a change of an input; whether the job is left alone because its own attempts make the change.
+  /// Notes a change of an input; whether the job is left alone because its own attempts make the change, or lead to it.
   private mutating func isEcho(_ id: JobID, _ change: InputChange) -> Bool {
     guard let attempt = run.jobs[id.index].attempt else { return false }
-    let isService = graph[id].service != nil
-    var echo = nodes[id.index].echo ?? InputEcho(isService: isService)
+    var echo = nodes[id.index].echo ?? InputEcho()
     defer { nodes[id.index].echo = echo }
     if echo.isOver { return true }
     echo.note(change, at: journal.now - attempt.startedAt)
     guard echo.isOver else { return false }
-    let (count, place) = isService ? ("five", "watch.ignore") : ("three", "creates, or in watch.ignore")
+    let isOwn = echo.writer == .own || graph[id].service != nil
     let text =
-      "\(change.path) has changed in \(count) attempts in a row, each time as long after the start: this job seems to write it "
-      + "and reads it. Its inputs are watched no longer; name the file in \(place)"
+      "\(change.path) has changed in \(echo.limit == 3 ? "three" : "five") attempts in a row, each time as long after the "
+      + "start: \(isOwn ? "this job" : "a job that follows") seems to write it, and this job reads it. Its inputs are "
+      + "watched no longer; name the file in \(echo.writer == .own ? "creates, or in watch.ignore" : "watch.ignore")"
     journal.state(.jobLog(id, attempt: attempt.number, LogLine(.note, text)))
     return true
   }
@@ -214,25 +214,25 @@ extension Scheduler {
 /// Changes of one input that come again and again at the same time after the start of an attempt of the job that reads
 /// it.
 struct InputEcho: Equatable {
-  private let isService: Bool
   private var path = ""
   private var offset: Duration = .zero
   private var count = 0
+  /// Of the newest change.
+  private(set) var writer = InputChange.Writer.own
 
-  init(isService: Bool = false) { self.isService = isService }
+  /// Whether there were so many attempts in a row that they are taken for the cause of the changes.
+  var isOver: Bool { count >= limit }
 
-  /// Whether there were so many attempts in a row that the job is taken for the one that writes the file.
-  ///
-  /// Of a service it takes more: it runs whenever a person saves a file.
-  var isOver: Bool { count >= (isService ? 5 : 3) }
+  /// It takes more where something else executes that a person may see while saving a file.
+  var limit: Int { writer == .own ? 3 : 5 }
 
   /// Notes a change seen at `offset` from the start of the newest attempt.
   mutating func note(_ change: InputChange, at offset: Duration) {
-    guard let mayBeOwn = change.mayBeOwn else { return }
+    guard change.writer != .unclear else { return }
     let difference = max(offset, self.offset) - min(offset, self.offset)
-    let tolerance = isService ? .milliseconds(200) : max(.milliseconds(200), offset / 10)
+    let tolerance = change.writer == .service ? .milliseconds(200) : max(.milliseconds(200), offset / 10)
     let isSame = count > 0 && change.path == path && difference <= tolerance
-    count = !mayBeOwn ? 0 : isSame ? count + 1 : 1
-    (path, self.offset) = (change.path, offset)
+    count = change.writer == .none ? 0 : isSame ? count + 1 : 1
+    (path, self.offset, writer) = (change.path, offset, change.writer)
   }
 }

@@ -30,25 +30,47 @@ extension JobQueue {
   /// Leaves out changes that a job's newest attempt has seen, as the products of the jobs that it needs are.
   private func inputsChanged(_ changes: [JobID: InputWatch.Change]) {
     let (now, clockNow, systemNow) = (stream.elapsed, stream.clock.now, systemTime())
+    let records = stream.journal.run.jobs
+    func executes(_ attempt: JobRecord.Attempt, at time: Duration) -> Bool {
+      (attempt.startedAt - Self.tick...(attempt.endedAt ?? now) + Self.tick).contains(time)
+    }
+    /// The newest start of those that executed at a time, of jobs and of services.
+    var starts: [Duration: (job: Duration, service: Duration)] = [:]
+    func newestStarts(at time: Duration) -> (job: Duration, service: Duration) {
+      if let known = starts[time] { return known }
+      var newest = (job: Duration.zero, service: Duration.zero)
+      for record in records {
+        guard let attempt = record.attempt, executes(attempt, at: time) else { continue }
+        if record.job.service == nil {
+          newest.job = max(newest.job, attempt.startedAt)
+        } else {
+          newest.service = max(newest.service, attempt.startedAt)
+        }
+      }
+      starts[time] = newest
+      return newest
+    }
+    func writer(of change: InputWatch.Change, at time: Duration, _ attempt: JobRecord.Attempt) -> InputChange.Writer {
+      let isLate = change.noticed.map { now - (clockNow - $0) > attempt.endedAt ?? now } ?? false
+      let isNear = executes(attempt, at: time)
+      if isNear, !isLate { return .own }
+      let newest = newestStarts(at: time)
+      return newest.job > attempt.startedAt
+        ? .later : newest.service > attempt.startedAt ? .service : isNear ? .unclear : .none
+    }
     var new: [JobID: InputChange] = [:]
     for (id, change) in changes {
-      let record = stream.journal.run[id]
+      let record = records[id.index]
       guard let attempt = record.attempt else {
         new[id] = InputChange(path: change.path)
         continue
       }
-      func systemTime(of time: Duration) -> Duration { systemNow - (now - time) }
+      let time = now - (systemNow - change.time)
       if record.job.service != nil {
         // Its inputs have no stated hash: changes from before its start do not count.
-        if change.time > systemTime(of: attempt.startedAt) {
-          new[id] = InputChange(path: change.path, mayBeOwn: true)
-        }
+        if time > attempt.startedAt { new[id] = InputChange(path: change.path, writer: .service) }
       } else if change.hash == nil || change.hash != record.inputsHash {
-        let end = attempt.endedAt ?? now
-        let times = systemTime(of: attempt.startedAt) - Self.tick...systemTime(of: end) + Self.tick
-        let isLate = change.noticed.map { now - (clockNow - $0) > end } ?? false
-        let mayBeOwn = !times.contains(change.time) ? false : isLate ? nil : true
-        new[id] = InputChange(path: change.path, mayBeOwn: mayBeOwn)
+        new[id] = InputChange(path: change.path, writer: writer(of: change, at: time, attempt))
       }
     }
     scheduler.handle(.inputsChanged(new))

@@ -98,14 +98,24 @@ package enum JobCommand: Sendable, Equatable {
 package struct InputChange: Sendable, Equatable {
   /// In words for a person.
   package var path: String
-  /// Whether the newest attempt of the job may have made it: it happened while that executed.
-  ///
-  /// Nil if it came so close to the end that the clock of files can't tell.
-  package var mayBeOwn: Bool?
+  /// The attempt that may have made it: one that executed at that time.
+  package var writer: Writer
 
-  package init(path: String, mayBeOwn: Bool? = false) {
+  package enum Writer: Sendable {
+    case none
+    /// It came so close to the end of the job's newest attempt that the clock of files can't tell.
+    case unclear
+    /// The newest attempt of the job.
+    case own
+    /// An attempt that started after that one, and may be its consequence.
+    case later
+    /// A service, which executes whenever a person saves a file.
+    case service
+  }
+
+  package init(path: String, writer: Writer = .none) {
     self.path = path
-    self.mayBeOwn = mayBeOwn
+    self.writer = writer
   }
 }
 
