@@ -98,6 +98,79 @@ struct InputWatchTests {
     }
   }
 
+  private func move(_ name: String, _ other: String) { #expect(rename(root + "/" + name, root + "/" + other) == 0) }
+
+  private func link(_ name: String, to target: String) { #expect(symlink(target, root + "/" + name) == 0) }
+
+  @Test func aFolderThatWasMovedAwayAndMadeAgainIsWatchedWhole() throws {
+    try write("src/sub/f")
+    let watch = watch(["src"])
+    defer { watch.stop() }
+    move("src", "old")
+    #expect(settle() == ["0": "src/sub/f"])
+    try write("src/sub/f")
+    #expect(settle() == ["0": "src/sub/f"])
+    try write("src/sub/f")
+    #expect(settle() == ["0": "src/sub/f"])
+  }
+
+  @Test func aFolderAboveTheInputThatIsReplacedIsAChange() throws {
+    try write("a/b/f")
+    try write("new/b/f")
+    let watch = watch(["a/b/f"])
+    defer { watch.stop() }
+    move("a", "old")
+    move("new", "a")
+    #expect(settle() == ["0": "a/b/f"])
+    try write("a/b/f")
+    #expect(settle() == ["0": "a/b/f"])
+  }
+
+  @Test(arguments: ["cur/s/*", "cur/s/f", "cur", "*/s/f"]) func aLinkOnTheWayToTheInputIsFollowed(input: String) throws
+  {
+    try write("rel/1/s/f")
+    try write("rel/2/s/f")
+    link("cur", to: "rel/1")
+    let watch = watch([input])
+    defer { watch.stop() }
+    link("new", to: "rel/2")
+    move("new", "cur")
+    #expect(settle() == ["0": "cur/s/f"])
+    try write("rel/2/s/f")
+    #expect(settle() == ["0": "cur/s/f"])
+    move("rel", "old")
+    #expect(settle() == ["0": "cur/s/f"])
+  }
+
+  @Test func theFileThatAnInputIsALinkToIsWatched() throws {
+    try write("shared/conf")
+    link("conf", to: "shared/../shared/conf")
+    // As Kubernetes mounts a map.
+    try write("..1/km")
+    try write("..2/km")
+    link("..data", to: "..1")
+    link("km", to: "..data/km")
+    let watch = watch(["conf"], ["km"])
+    defer { watch.stop() }
+    try write("shared/conf")
+    #expect(settle() == ["0": "conf"])
+    link("..tmp", to: "..2")
+    move("..tmp", "..data")
+    #expect(settle() == ["1": "km"])
+    try write("..2/km")
+    #expect(settle() == ["1": "km"])
+  }
+
+  @Test func aFileWithTheSameSizeAndTimeIsAChange() throws {
+    try write("a", "1")
+    let watch = watch(["a"])
+    defer { watch.stop() }
+    let time = try FileManager.default.attributesOfItem(atPath: root + "/a")[.modificationDate] as? Date
+    try write("a", "2")
+    try FileManager.default.setAttributes([.modificationDate: #require(time)], ofItemAtPath: root + "/a")
+    #expect(settle() == ["0": "a"])
+  }
+
   @Test func filesThatNobodyReadsProductsAndIgnoredOnesAreNoChange() throws {
     try write("src/a.c")
     let watch = watch(["src/**"], creates: ["src/out"], ignored: ["*.tmp", "src/gen"])

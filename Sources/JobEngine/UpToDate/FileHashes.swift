@@ -5,11 +5,11 @@ import Foundation
 /// The hashes of the files that a run's jobs read, each computed once while its file is unchanged.
 final class FileHashes: Sendable {
   /// A version of a file, as precisely as the file system distinguishes versions.
-  private struct Version: Hashable {
-    let device: UInt64
-    let inode: UInt64
-    let size: Int64
-    let modified: FileTime
+  struct Version: Hashable {
+    private let device: UInt64
+    private let inode: UInt64
+    private let size: Int64
+    private let modified: FileTime
     let changed: FileTime
 
     init(_ status: stat) {
@@ -26,7 +26,6 @@ final class FileHashes: Sendable {
   private static let settled: TimeInterval = 2
 
   private let known = Lock<[Version: String]>([:])
-
   /// The SHA-256 of a regular file's content, of a symbolic link's target if the link leads to no file, or of nothing
   /// for a special file.
   func hash(of path: BytePath, isCancelled: () -> Bool) throws -> String {

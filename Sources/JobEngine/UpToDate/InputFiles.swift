@@ -9,8 +9,6 @@ package struct InputFiles {
   let paths: [BytePath]
   /// The first path without a wildcard that does not exist.
   let missing: BytePath?
-  /// The folders whose names decide which files these are; some may not exist.
-  let folders: Set<BytePath>
 
   /// Finds the files; the products in `creates`, and files below them, are left out.
   ///
@@ -18,16 +16,14 @@ package struct InputFiles {
   /// follows no symbolic link. A pattern without a match is treated as a path if that path exists, and otherwise names
   /// no file.
   init(
-    _ inputs: [BytePath], without creates: [BytePath], isIgnored: @escaping (BytePath) -> Bool = { _ in false },
-    isCancelled: @escaping () -> Bool
+    _ inputs: [BytePath], without creates: [BytePath], isCancelled: @escaping () -> Bool
   ) throws {
-    var search = FileSearch(without: creates, isIgnored: isIgnored, isCancelled: isCancelled)
+    var search = FileSearch(without: creates, isCancelled: isCancelled)
     var missing: BytePath?
     for input in inputs {
       if !(try search.find(input)), missing == nil { missing = input }
     }
     paths = search.found.sorted()
-    folders = search.folders
     self.missing = missing
   }
 

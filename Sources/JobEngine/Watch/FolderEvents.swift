@@ -14,8 +14,8 @@ final class FolderEvents {
 
   private let descriptor: Int32
   private let source: any DispatchSourceRead
-  private var folders: [Int32: BytePath] = [:]
-  private var watched: Set<BytePath> = []
+  /// The paths of each watched folder, which links may lead to.
+  private var folders: [Int32: Set<BytePath>] = [:]
 
   /// Calls `body` on `queue` when there are events to take.
   init(on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) throws(WatchFault) {
@@ -30,23 +30,27 @@ final class FolderEvents {
 
   deinit { source.cancel() }
 
-  /// Watches a folder or, if it does not exist, the nearest one above; whether that is new.
-  func add(_ folder: BytePath) throws(WatchFault) -> Bool {
-    var folder = folder
-    while !watched.contains(folder) {
+  /// Watches these folders as they are now, and no others; whether one is new.
+  ///
+  /// Of the folders in `names` only what comes and goes is told. A folder that does not exist is left out.
+  func watch(_ contents: Set<BytePath>, names: Set<BytePath>) throws(WatchFault) -> Bool {
+    var now: [Int32: Set<BytePath>] = [:]
+    for folder in contents.union(names) {
       let path = folder.bytes.isEmpty ? BytePath("/") : folder
-      let watch = inotify_add_watch(descriptor, path.cString, Self.mask)
+      // The kernel has one watch for each folder, however often and by whatever path it is asked for.
+      let watch = inotify_add_watch(
+        descriptor, path.cString, contents.contains(folder) ? Self.mask | Self.contents : Self.mask)
+      let problem = errno
       if watch >= 0 {
-        folders[watch] = folder
-        watched.insert(folder)
-        return true
+        now[watch, default: []].insert(folder)
+      } else if ![ENOENT, ENOTDIR, EACCES, ELOOP, ENAMETOOLONG].contains(problem) {
+        throw WatchFault(problem, limit: "max_user_watches")
       }
-      guard errno == ENOENT || errno == ENOTDIR || errno == EACCES, !folder.bytes.isEmpty else {
-        throw WatchFault(errno, limit: "max_user_watches")
-      }
-      folder = folder.folder
     }
-    return false
+    let isNew = now.contains { !$1.isSubset(of: folders[$0] ?? []) }
+    for watch in folders.keys where now[watch] == nil { inotify_rm_watch(descriptor, watch) }
+    folders = now
+    return isNew
   }
 
   /// Takes the events that have come.
@@ -61,7 +65,7 @@ final class FolderEvents {
         while start + Self.headSize <= count {
           let event = buffer.load(fromByteOffset: start, as: inotify_event.self)
           let name = buffer[(start + Self.headSize)..<min(count, start + Self.headSize + Int(event.len))]
-          if let event = self.event(event, BytePath(name.prefix { $0 != 0 })) { events.append(event) }
+          events += self.events(event, BytePath(name.prefix { $0 != 0 }))
           start += Self.headSize + Int(event.len)
         }
       }
@@ -69,24 +73,45 @@ final class FolderEvents {
     return events
   }
 
-  private func event(_ event: inotify_event, _ name: BytePath) -> Event? {
-    if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { return .lost }
-    guard let folder = folders[event.wd] else { return nil }
-    let isGone = event.mask & UInt32(IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF) != 0
-    if isGone {
-      // A folder that was moved away keeps its watch, with a path that is wrong.
-      if event.mask & UInt32(IN_MOVE_SELF) != 0 { inotify_rm_watch(descriptor, event.wd) }
-      if event.mask & UInt32(IN_IGNORED) != 0 { folders[event.wd] = nil }
-      watched.remove(folder)
+  private func events(_ event: inotify_event, _ name: BytePath) -> [Event] {
+    if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { return [.lost] }
+    let paths = folders[event.wd] ?? []
+    if event.mask & UInt32(IN_IGNORED) != 0 { folders[event.wd] = nil }
+    guard name.bytes.isEmpty else {
+      return paths.map { .changed($0.appending(name), isFolder: event.mask & UInt32(IN_ISDIR) != 0) }
     }
-    guard !name.bytes.isEmpty else { return isGone ? .changed(folder, isFolder: true) : nil }
-    return .changed(folder.appending(name), isFolder: event.mask & UInt32(IN_ISDIR) != 0)
+    let isGone = event.mask & UInt32(IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF) != 0
+    return isGone ? paths.map { .changed($0, isFolder: true) } : []
   }
 
   private static let headSize = MemoryLayout<inotify_event>.size
   private static let mask = UInt32(
-    IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF
-      | IN_MOVE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK)
+    IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
+      | IN_EXCL_UNLINK | IN_MASK_ADD)
+  private static let contents = UInt32(IN_CLOSE_WRITE | IN_MODIFY)
+}
+
+/// The names that decide where paths lead, from the root and through symbolic links.
+struct PathTrail {
+  private(set) var names = Set<BytePath>()
+  /// The folders whose files are inputs, or that a link leads into.
+  private(set) var folders = Set<BytePath>()
+  /// As many links as the system follows.
+  private static let linkLimit = 40
+
+  mutating func add(folder: BytePath) {
+    folders.insert(folder)
+    add(folder)
+  }
+
+  mutating func add(_ path: BytePath, links: Int = 0) {
+    guard names.insert(path).inserted, !path.bytes.isEmpty else { return }
+    add(path.folder, links: links)
+    guard links < Self.linkLimit, let target = path.linkTarget else { return }
+    let end = target.bytes.first == UInt8(ascii: "/") ? target : path.folder.appending(target)
+    folders.insert(end.folder)
+    add(end, links: links + 1)
+  }
 }
 
 /// Folders could not be watched.

@@ -44,30 +44,20 @@ final class InputWatch: @unchecked Sendable {
 
   /// A file as of one look.
   private struct Version {
-    let inode: UInt64
-    let size: Int64
-    let modified: FileTime
+    let file: FileHashes.Version
     /// Nil for a file that can't be read.
     var hash: String?
 
-    init(_ status: stat) {
-      (inode, size) = (UInt64(status.st_ino), Int64(status.st_size))
-      modified = FileTime(status, .modification)
-    }
-
-    /// Whether nothing has written to the file since.
-    func isSame(as other: Version) -> Bool {
-      (inode, size, modified) == (other.inode, other.size, other.modified)
-    }
-
     /// Whether the content has changed, which a touched file's has not.
     func differs(from other: Version) -> Bool {
-      !isSame(as: other) && (hash == nil || hash != other.hash)
+      file != other.file && (hash == nil || hash != other.hash)
     }
   }
 
   /// Files that change without rest are looked at after this many times the debounce.
   private static let patience = 30
+  /// The clock of files steps by so much, at most.
+  static let tick: Duration = .milliseconds(10)
 
   private let queue = DispatchQueue(label: "opdash.watch", qos: .utility)
   private let clock: any OperationClock
@@ -77,9 +67,14 @@ final class InputWatch: @unchecked Sendable {
   private let ignoredNames: [NamePattern]
   private let report: @Sendable (Result<[JobID: Change], WatchFault>) -> Void
   private let isStopped = Lock(false)
-  private let began = systemTime()
+  /// When the newest change was noticed, on the clock of files.
+  private var noticed = systemTime()
+  /// When the last look began, or the watch, on that clock.
+  private var looked = systemTime()
   private var groups: [Group]
   private var events: FolderEvents?
+  /// The way to the files of the last look.
+  private var trail = PathTrail()
   /// When the newest event of each name since the last look came.
   private var arrivals: [BytePath: Duration] = [:]
   /// The wait for rest, and when the first change after the last look came.
@@ -141,6 +136,7 @@ final class InputWatch: @unchecked Sendable {
     let found = (events?.take() ?? []).filter(matters)
     guard !found.isEmpty else { return }
     let now = clock.now
+    noticed = systemTime()
     for case .changed(let path, _) in found { arrivals[path] = now }
     let since = wait?.since ?? now
     wait?.timer.cancel()
@@ -155,12 +151,14 @@ final class InputWatch: @unchecked Sendable {
   }
 
   private func matters(_ event: FolderEvents.Event) -> Bool {
-    guard case .changed(let path, let isFolder) = event else { return true }
-    return !isIgnored(path)
-      && groups.contains { group in
-        !group.creates.contains { path == $0 || path.relative(to: $0) != nil }
-          && group.patterns.contains { $0.reaches(path, isFolder: isFolder) }
-      }
+    guard case .changed(let path, let isFolder) = event, !trail.names.contains(path) else { return true }
+    guard trail.folders.contains(path.folder), !isIgnored(path) else { return false }
+    // The patterns take a link to a folder for one.
+    let mayBeFolder = isFolder || path.linkTarget != nil
+    return groups.contains { group in
+      !group.creates.contains { path == $0 || path.relative(to: $0) != nil }
+        && group.patterns.contains { $0.reaches(path, isFolder: mayBeFolder) }
+    }
   }
 
   private func isIgnored(_ path: BytePath) -> Bool {
@@ -172,11 +170,12 @@ final class InputWatch: @unchecked Sendable {
   private func look() throws(WatchFault) {
     let isStopped = { [isStopped] in isStopped.withLock(\.self) }
     var changes: [JobID: Change] = [:]
-    let arrivals = arrivals
+    let (arrivals, began) = (arrivals, systemTime())
     self.arrivals = [:]
-    for index in groups.indices {
+    for (index, paths) in zip(groups.indices, try search(isStopped)) {
       // A folder that can't be listed now may be at the next look.
-      guard let files = try files(of: groups[index], isStopped), !isStopped() else { continue }
+      guard let paths, !isStopped() else { continue }
+      let files = versions(of: paths, groups[index], isStopped)
       let found = compare(files, groups[index])
       groups[index].files = files
       guard let (path, time) = found else { continue }
@@ -187,34 +186,45 @@ final class InputWatch: @unchecked Sendable {
       let change = Change(path: name, time: time, noticed: arrivals[path], hash: hash)
       for job in groups[index].jobs { changes[job] = change }
     }
+    looked = began
     if !changes.isEmpty, !isStopped() { report(.success(changes)) }
   }
 
-  /// The files of a group, all of whose folders are watched.
-  private func files(
-    of group: Group, _ isStopped: @escaping () -> Bool
-  ) throws(WatchFault) -> [BytePath: Version]? {
-    while true {
-      let found = try? InputFiles(
-        group.inputs, without: group.creates, isIgnored: { self.isIgnored($0) }, isCancelled: isStopped)
-      guard let found, let events else { return nil }
-      var isNew = false
-      for folder in found.folders where try events.add(folder) { isNew = true }
-      // Another search finds the names that came into a folder before it was watched.
-      if isNew { continue }
-      var files: [BytePath: Version] = [:]
-      for path in found.paths where !isIgnored(path) {
-        var status = stat()
-        guard stat(path.cString, &status) == 0 else { continue }
-        files[path] = Version(status)
-        if let known = group.files?[path], known.isSame(as: Version(status)) {
-          files[path] = known
-        } else {
-          files[path]?.hash = try? hashes.hash(of: path, isCancelled: isStopped)
-        }
+  /// The paths of each group's files, nil where a folder can't be listed; the ways to all of them are watched.
+  private func search(_ isStopped: @escaping () -> Bool) throws(WatchFault) -> [Set<BytePath>?] {
+    while let events, !isStopped() {
+      var trail = PathTrail()
+      let found = groups.map { group -> Set<BytePath>? in
+        var search = FileSearch(
+          without: group.creates, isIgnored: { self.isIgnored($0) }, isCancelled: isStopped)
+        let isWhole = (try? group.inputs.map { try search.find($0) }) != nil
+        let paths = search.found.filter { !isIgnored($0) }
+        for folder in search.folders { trail.add(folder: folder) }
+        for path in paths where path.linkTarget != nil { trail.add(path) }
+        return isWhole ? paths : nil
       }
-      return files
+      self.trail = trail
+      // Another search finds the names that came into a folder before it was watched.
+      if try !events.watch(trail.folders, names: Set(trail.names.map(\.folder))) { return found }
     }
+    return []
+  }
+
+  private func versions(
+    of paths: Set<BytePath>, _ group: Group, _ isStopped: () -> Bool
+  ) -> [BytePath: Version] {
+    var files: [BytePath: Version] = [:]
+    for path in paths {
+      var status = stat()
+      guard stat(path.cString, &status) == 0 else { continue }
+      let version = FileHashes.Version(status)
+      if let known = group.files?[path], known.file == version {
+        files[path] = known
+      } else {
+        files[path] = Version(file: version, hash: try? hashes.hash(of: path, isCancelled: isStopped))
+      }
+    }
+    return files
   }
 
   /// The newest change from the last look; nil if nothing has changed.
@@ -225,13 +235,12 @@ final class InputWatch: @unchecked Sendable {
       if (time, known.path) > (known.time, path) { newest = (path, time) }
     }
     for (path, version) in files where group.files?[path].map({ version.differs(from: $0) }) ?? true {
-      var status = stat()
-      guard stat(path.cString, &status) == 0 else { continue }
-      // A file that was moved or copied may have an old time of its content.
-      let time = FileTime(status, .change).sinceEpoch
-      if group.files != nil || time > began { note(path, time) }
+      let time = version.file.changed.sinceEpoch
+      if group.files == nil, time <= looked { continue }
+      // One that a folder or a link has brought along did not change itself.
+      note(path, time + Self.tick < looked ? noticed : time)
     }
-    for path in (group.files ?? [:]).keys where files[path] == nil { note(path, systemTime()) }
+    for path in (group.files ?? [:]).keys where files[path] == nil { note(path, noticed) }
     return newest
   }
 }

@@ -3,9 +3,6 @@ import JobModel
 
 // The watch over the files that jobs read; on the stream's queue.
 extension JobQueue {
-  /// The clock of files steps by so much, at most.
-  private static let tick: Duration = .milliseconds(10)
-
   /// A watch that begins now and reports to this run.
   func makeWatch() -> InputWatch {
     let jobs = graph.jobs.enumerated().compactMap { index, job -> InputWatch.Job? in
@@ -32,7 +29,7 @@ extension JobQueue {
     let (now, clockNow, systemNow) = (stream.elapsed, stream.clock.now, systemTime())
     let records = stream.journal.run.jobs
     func executes(_ attempt: JobRecord.Attempt, at time: Duration) -> Bool {
-      (attempt.startedAt - Self.tick...(attempt.endedAt ?? now) + Self.tick).contains(time)
+      (attempt.startedAt - InputWatch.tick...(attempt.endedAt ?? now) + InputWatch.tick).contains(time)
     }
     /// The newest start of those that executed at a time, of jobs and of services.
     var starts: [Duration: (job: Duration, service: Duration)] = [:]
