@@ -19,7 +19,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
   private let options: JobQueueOptions
   /// The statement of the run, except for its slots and its time.
   private let runStart: RunStart
-  let fileHashes = FileHashes()
+  let fileHashes: FileHashes
   /// The names of each job's values that other jobs read.
   private var readValues: [JobID: Set<String>]
   private let lanes: Lanes
@@ -60,6 +60,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     graph.slots = slots
     self.options = options
     readValues = graph.readValues
+    fileHashes = FileHashes(written: options.writtenFiles)
     folder = if let state = options.stateFolder { try RunFolder(in: state) } else { nil }
     id = folder?.id ?? UUID().uuidString.lowercased()
     runStart = RunStart(

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 import Operations
@@ -53,6 +54,8 @@ package struct JobQueueOptions: Sendable {
   package var keptTexts: [KeptText] = []
   /// Whether inputs are watched from the start.
   package var isWatching = false
+  /// The files of reports and of the output: where no job names them, they are no inputs.
+  package var writtenFiles: Set<FileIdentity> = []
   package var silencedWarnings: Set<RunWarning.Kind> = []
   /// Executes the cluster jobs; nil for a run without any.
   package var cluster: (any Cluster)?

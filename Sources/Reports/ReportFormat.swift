@@ -12,4 +12,13 @@ package enum ReportFormat: String, CaseIterable, Sendable {
     case .trace: TraceReport(write: write)
     }
   }
+
+  /// How each file of the format begins.
+  package var head: String {
+    switch self {
+    case .events: "{\"v\":"
+    case .junit: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite "
+    case .trace: "[\n{\"ph\":"
+    }
+  }
 }

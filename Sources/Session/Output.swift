@@ -77,10 +77,11 @@ package final class Output: Sendable {
     }
   }
 
+  /// The file that is written; nil for anything else.
+  package var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
+
   /// Throws if it is a file that the command reads.
-  package func check(_ read: FilesRead) throws(UsageError) {
-    try read.refuse(FileIdentity(descriptor: descriptor), name)
-  }
+  package func check(_ read: FilesRead) throws(UsageError) { try read.refuse(identity, name) }
 
   /// Has `body` called once, with errno, when a write fails; later writes are dropped.
   package func whenLost(_ body: @escaping @Sendable (Int32) -> Void) { state.withLock { $0.whenLost = body } }
@@ -188,7 +189,7 @@ package final class Output: Sendable {
   ///
   /// A device, a pipe and a descriptor that the caller has passed are written to as they are.
   package func replace(with bytes: [UInt8]) {
-    guard !ForeignFile.isPassed(name), FileIdentity(descriptor: descriptor) != nil else { return write(bytes) }
+    guard !ForeignFile.isPassed(name), identity != nil else { return write(bytes) }
     let failure = putInPlace(bytes)
     // The folder takes no other file, or the file is a mount.
     if [EACCES, EPERM, EROFS, EBUSY].contains(failure) {

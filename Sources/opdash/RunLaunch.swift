@@ -80,6 +80,8 @@ struct RunLaunch {
       if !settings.files.isEmpty { addFiles(of: graph, to: &read) }
     }
     let files = try context.openFiles(settings, besides: read).files
+    let written = files.map(\.output) + [context.output, context.errors]
+    options?.queue.writtenFiles = Set(written.compactMap(\.identity))
     let run = try run(options)
     let feed = run.feed
     let arrivals = plan.arriving.flatMap { jobs in options.flatMap { parts.feed(feed, jobs, parts.arguments, $0) } }
@@ -158,11 +160,26 @@ struct RunLaunch {
     return "resume it with: opdash resume\(settings.state.map(ShellText.stateOption) ?? "") \(id)"
   }
 
-  /// Adds the files that jobs send, or have as inputs.
+  /// Adds the files that jobs send, or have as inputs; the output and reports of earlier runs only where a job names
+  /// them.
   private func addFiles(of graph: JobGraph, to read: inout FilesRead) {
+    var own = Set(settings.files.compactMap { format, path in Self.report(format, environment.absolute(path)) })
+    if let output = context.output.identity { own.insert(output) }
     for job in graph.jobs {
-      for path in InputFiles.read(by: job) { read.add(path.text, "the file of job \(job.name),") }
+      for path in InputFiles.read(by: job) {
+        let identity = FileIdentity(path: path.text)
+        if let identity, own.contains(identity), case .shell = job.work, !job.inputs.contains(path.text) { continue }
+        read.add(identity, "the file of job \(job.name), \(path.text)")
+      }
     }
+  }
+
+  /// The file of an earlier report, which may be empty; nil for another file.
+  private static func report(_ format: ReportFormat, _ path: String) -> FileIdentity? {
+    // Opening a FIFO would block.
+    guard let identity = FileIdentity(path: path), let file = FileHandle(forReadingAtPath: path) else { return nil }
+    let head = (try? file.read(upToCount: format.head.utf8.count)) ?? Data()
+    return head.isEmpty || head.elementsEqual(format.head.utf8) ? identity : nil
   }
 
   /// Throws where a download replaces a file that the command reads.

@@ -113,6 +113,24 @@ import Testing
     #expect(try names("*/*.c", without: ["out", "src/main.c"]) == ["pages/[id].c"])
   }
 
+  @Test func whatTheProgramWritesIsNoInputUnlessItIsNamed() throws {
+    for name in ["st/opdash.db", "st/opdash.db-wal", "st/opdash.live", "st/runs/1/logs/a.log", "st/live/1", "st/x.c"] {
+      try write(name, "1")
+    }
+    #expect(try names("st") == ["st/x.c"])
+    #expect(try names("*/*.*") == ["out/gen.c", "pages/[id].c", "src/main.c", "st/x.c"])
+    #expect(try names("st/opdash.db") == ["st/opdash.db"])
+    // Without a store beside them they are folders like others.
+    try write("src/runs/a.c", "1")
+    #expect(try names("src/runs") == ["src/runs/a.c"] && names("src").contains("src/runs/a.c"))
+    let own = try FileHashes(written: [#require(FileIdentity(path: path("b.c")))])
+    func found(_ input: String) throws -> [BytePath] {
+      try InputFiles([bytePath(input)], without: [], hashes: own, isCancelled: { false }).paths
+    }
+    #expect(try found("*.c") == [bytePath("a.c")])
+    #expect(try found("b.c") == [bytePath("b.c")])
+  }
+
   @Test func aLinkInACircleEndsTheSearch() throws {
     try FileManager.default.createSymbolicLink(atPath: path("src/loop"), withDestinationPath: "..")
     #expect(try names("src/**/*.c") == ["src/main.c", "src/sub/deep.c"])

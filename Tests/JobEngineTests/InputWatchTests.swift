@@ -24,7 +24,9 @@ struct InputWatchTests {
   }
 
   /// A watch of jobs named by their numbers, each with inputs below the folder; it has looked once.
-  private func watch(_ inputs: [String]..., creates: [String] = [], ignored: [String] = []) -> InputWatch {
+  private func watch(
+    _ inputs: [String]..., creates: [String] = [], ignored: [String] = [], hashes: FileHashes = FileHashes()
+  ) -> InputWatch {
     var rules = WatchRules()
     rules.ignored = ignored.map { $0.contains("/") ? root + "/" + $0 : $0 }
     let jobs = inputs.enumerated().map { index, inputs in
@@ -33,7 +35,7 @@ struct InputWatchTests {
         creates: creates.map { BytePath(root + "/" + $0) }, directory: BytePath(root))
     }
     let isBegun = Lock(false)
-    let watch = InputWatch(jobs, rules: rules, hashes: FileHashes(), clock: clock) { [reports] result in
+    let watch = InputWatch(jobs, rules: rules, hashes: hashes, clock: clock) { [reports] result in
       guard case .success(let changes) = result else { return }
       let named = changes.map { (String($0.key.index), $0.value.path) }
       reports.withLock { $0.append(Dictionary(uniqueKeysWithValues: named)) }
@@ -169,6 +171,20 @@ struct InputWatchTests {
     try write("a", "2")
     try FileManager.default.setAttributes([.modificationDate: #require(time)], ofItemAtPath: root + "/a")
     #expect(settle() == ["0": "a"])
+  }
+
+  @Test func whatTheProgramWritesIsNoChange() throws {
+    try write("state/opdash.db")
+    try write("reports/events")
+    try write("src/a")
+    let own = Set([FileIdentity(path: root + "/reports/events")].compactMap(\.self))
+    let watch = watch(["src", "state", "reports"], ["state"], ["reports"], hashes: FileHashes(written: own))
+    defer { watch.stop() }
+    for name in ["opdash.db", "opdash.db-wal", "opdash.live", "runs/1/logs/a"] { try write("state/" + name) }
+    let events = try FileHandle(forWritingTo: folder.file("reports/events"))
+    try events.write(contentsOf: Data("x".utf8))
+    try write("src/a")
+    #expect(settle() == ["0": "src/a"])
   }
 
   @Test func filesThatNobodyReadsProductsAndIgnoredOnesAreNoChange() throws {

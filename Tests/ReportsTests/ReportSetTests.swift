@@ -52,6 +52,13 @@ import Testing
       ])
   }
 
+  @Test(arguments: ReportFormat.allCases) func aReportBeginsWithTheHeadOfItsFormat(format: ReportFormat) {
+    let text = Lock("")
+    var set = ReportSet([format.report { bytes in text.withLock { $0 += String(decoding: bytes, as: UTF8.self) } }])
+    set.receive(facts.events + [JobEvent(seq: 5, time: .zero, fact: .runFinished(RunSummary()))])
+    #expect(text.withLock { $0.hasPrefix(format.head) })
+  }
+
   @Test func aLogThatIsNotShownIsFoldedAllTheSame() {
     var set = ReportSet([probe("a")], showsLogs: { false })
     set.receive(facts.events)

@@ -1,4 +1,5 @@
 import Foundation
+import Reports
 import Support
 import Testing
 
@@ -68,6 +69,19 @@ import Testing
     }
     #expect(world.graph == nil && world.statuses == [2, 2])
     #expect(try String(contentsOf: folder.file("F"), encoding: .utf8) == "content")
+  }
+
+  @Test(arguments: [("--events", ReportFormat.events), ("--junit", .junit), ("--trace", .trace)], [true, false])
+  func anEarlierReportIsReplacedUnlessAJobNamesIt(_ option: (String, ReportFormat), isNamed: Bool) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("F").path()
+    world.text = "jobs: { a: { run: 'true', inputs: ['\(isNamed ? path : folder.url.path())'] } }"
+    for text in ["", option.1.head + "…"] {
+      try Data(text.utf8).write(to: folder.file("F"))
+      world.graph = nil
+      world.perform("run a.yml \(option.0) \(path)")
+      #expect((world.graph == nil) == isNamed)
+    }
   }
 
   @Test func aDownloadDoesNotReplaceTheFileThatNamesIt() throws {

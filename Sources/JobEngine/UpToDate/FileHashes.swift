@@ -26,6 +26,22 @@ final class FileHashes: Sendable {
   private static let settled: TimeInterval = 2
 
   private let known = Lock<[Version: String]>([:])
+  private let written: Set<FileIdentity>
+
+  /// `written` are files that the run itself writes.
+  init(written: Set<FileIdentity> = []) { self.written = written }
+
+  /// Whether this program writes the file: it is one of the run's, or a part of a state folder.
+  func isOwn(_ path: BytePath) -> Bool {
+    let name = path.bytes[(path.bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...]
+    if name.starts(with: "opdash.db".utf8) || name.elementsEqual("opdash.live".utf8) { return true }
+    // The folders of runs and of sockets.
+    if name.elementsEqual("runs".utf8) || name.elementsEqual("live".utf8) {
+      return access(path.folder.appending(BytePath("opdash.db")).cString, F_OK) == 0
+    }
+    return !written.isEmpty && FileIdentity(path: path.text).map(written.contains) ?? false
+  }
+
   /// The SHA-256 of a regular file's content, of a symbolic link's target if the link leads to no file, or of nothing
   /// for a special file.
   func hash(of path: BytePath, isCancelled: () -> Bool) throws -> String {

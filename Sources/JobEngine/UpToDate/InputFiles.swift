@@ -10,15 +10,17 @@ package struct InputFiles {
   /// The first path without a wildcard that does not exist.
   let missing: BytePath?
 
-  /// Finds the files; the products in `creates`, and files below them, are left out.
+  /// Finds the files; the products in `creates`, and files below them, are left out, and where no path names them, the
+  /// files that this program writes.
   ///
   /// `*`, `?` and `[…]` match within a name, `**` any number of folders; none of them matches a leading dot, and `**`
   /// follows no symbolic link. A pattern without a match is treated as a path if that path exists, and otherwise names
   /// no file.
   init(
-    _ inputs: [BytePath], without creates: [BytePath], isCancelled: @escaping () -> Bool
+    _ inputs: [BytePath], without creates: [BytePath], hashes: FileHashes = FileHashes(),
+    isCancelled: @escaping () -> Bool
   ) throws {
-    var search = FileSearch(without: creates, isCancelled: isCancelled)
+    var search = FileSearch(without: creates, isIgnored: hashes.isOwn, isCancelled: isCancelled)
     var missing: BytePath?
     for input in inputs {
       if !(try search.find(input)), missing == nil { missing = input }

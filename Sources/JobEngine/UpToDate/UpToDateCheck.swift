@@ -70,7 +70,8 @@ package struct UpToDateCheck: Sendable {
   /// The decision from the current files; throws only `CancellationError`.
   func verdict(isCancelled: @escaping @Sendable () -> Bool) throws -> Verdict {
     do {
-      let files = inputs.isEmpty ? nil : try InputFiles(inputs, without: creates, isCancelled: isCancelled)
+      let files =
+        inputs.isEmpty ? nil : try InputFiles(inputs, without: creates, hashes: hashes, isCancelled: isCancelled)
       let problem = files.flatMap { files in
         files.missing.map { "the input \(short($0)) does not exist" }
           ?? (files.paths.isEmpty ? "no file matches the inputs" : nil)

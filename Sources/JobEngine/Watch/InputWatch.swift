@@ -162,6 +162,7 @@ final class InputWatch: @unchecked Sendable {
   }
 
   private func isIgnored(_ path: BytePath) -> Bool {
+    if hashes.isOwn(path) { return true }
     if let name = path.components.last, ignoredNames.contains(where: { $0.matches(name) }) { return true }
     return ignored.contains { $0.reaches(path, isFolder: false) }
   }
@@ -181,7 +182,8 @@ final class InputWatch: @unchecked Sendable {
       guard let (path, time) = found else { continue }
       let name = (groups[index].directory.flatMap { path.relative(to: $0) } ?? path).text
       // An attempt reads the ignored ones too.
-      let all = try? InputFiles(groups[index].inputs, without: groups[index].creates, isCancelled: isStopped)
+      let all = try? InputFiles(
+        groups[index].inputs, without: groups[index].creates, hashes: hashes, isCancelled: isStopped)
       let hash = try? all?.hash(by: hashes, isCancelled: isStopped)
       let change = Change(path: name, time: time, noticed: arrivals[path], hash: hash)
       for job in groups[index].jobs { changes[job] = change }
