@@ -397,6 +397,19 @@ struct RepeatsTests {
     #expect(bench.executing.map(\.job) == [JobID(1)] && bench.executing.map(\.earlier) == [nil])
   }
 
+  @Test(arguments: ["/w/out", "/w/out/x", "/w/other"]) func theMakerOfAFileThatIsGoneIsAskedFirst(gone: String) throws {
+    var bench = Bench(graph(["make": [], "test": ["make"]]) { $0.creates = ["/w/out"] }, isWatching: true)
+    bench.start()
+    try bench.end("make")
+    try bench.end("test")
+    let change = InputChange(path: "out", gone: gone)
+    bench.send(.inputsChanged([JobID(1): change]))
+    #expect(bench.names == [gone == "/w/other" ? "test" : "make"])
+    // A maker at work makes it anyway.
+    bench.send(.inputsChanged([JobID(1): change]))
+    #expect(bench.names.contains("make") == (gone != "/w/other") && !bench.cancelled.contains("make"))
+  }
+
   @Test func theFailurePolicyIsOpenAgainAfterAChange() throws {
     var bench = Bench(graph(["a": [], "b": ["a"]], onFailure: .stopNow), isWatching: true)
     bench.start()

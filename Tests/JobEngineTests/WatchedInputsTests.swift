@@ -69,6 +69,19 @@ struct WatchedInputsTests {
     #expect(queue.run[JobID(1)].cause == JobRecord.Cause(attempt: 4, text: "make is executed again"))
   }
 
+  @Test func aProductThatIsRemovedIsMadeAgainBeforeItIsRead() throws {
+    try write("in", "1")
+    let queue = try start([
+      job("make", "cat in > out", inputs: ["in"], creates: ["out"]),
+      job("test", "cat out", inputs: ["out"], needs: [JobNeed(JobID(0))]),
+    ])
+    defer { end(queue) }
+    #expect(eventually { queue.run.hasEnded })
+    try FileManager.default.removeItem(at: folder.file("out"))
+    #expect(eventually { queue.run[JobID(0)].attempt?.number == 2 && queue.run.hasEnded })
+    #expect(text("out") == "1" && queue.run.counts.succeeded == 2)
+  }
+
   @Test func aJobThatIsUpToDateAgainKeepsTheValuesOfThisRun() throws {
     for name in ["in", "other"] { try write(name, "1") }
     var reader = job("reader", "echo ${jobs.writer.v} > seen", needs: [JobNeed(JobID(1))])

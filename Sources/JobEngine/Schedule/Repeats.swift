@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 // Jobs that are executed again: a person asks for it, or a file that they read has changed.
@@ -52,6 +53,12 @@ extension Scheduler {
       guard attempts(id) > 0 || state(id).isTerminal, !isLeftOut(id), !isEcho(id, change) else { continue }
       open.append(id)
       stateCause(id, "\(change.path) has changed")
+      guard let gone = change.gone.map({ BytePath($0) }) else { continue }
+      for maker in graph[id].needs.map(\.job) where graph[maker].creates(gone) {
+        guard case .succeeded = state(maker) else { continue }
+        open.append(maker)
+        stateCause(maker, "\(change.path) does not exist")
+      }
     }
     while let id = open.popLast() {
       guard graph[id].finally == nil, !isLeftOut(id), again.insert(id).inserted else { continue }
@@ -208,6 +215,13 @@ extension Scheduler {
         end(id, attempts(id) > 0 ? .succeeded(upToDate: false) : .skipped(because: .unneeded))
       }
     }
+  }
+}
+
+extension Job {
+  /// Whether it creates a path, or a folder above it.
+  fileprivate func creates(_ path: BytePath) -> Bool {
+    creates.lazy.map { BytePath($0) }.contains { path == $0 || path.relative(to: $0) != nil }
   }
 }
 

@@ -23,6 +23,8 @@ final class InputWatch: @unchecked Sendable {
   struct Change: Equatable {
     /// In words for a person.
     let path: String
+    /// The path of a file that does not exist any more.
+    let gone: String?
     /// When the file changed, on the system's clock, since 1970.
     let time: Duration
     /// When its event came, on the clock of the watch; nil if only an event of a folder above did.
@@ -185,7 +187,8 @@ final class InputWatch: @unchecked Sendable {
       let all = try? InputFiles(
         groups[index].inputs, without: groups[index].creates, hashes: hashes, isCancelled: isStopped)
       let hash = try? all?.hash(by: hashes, isCancelled: isStopped)
-      let change = Change(path: name, time: time, noticed: arrivals[path], hash: hash)
+      let gone = files[path] == nil ? path.text : nil
+      let change = Change(path: name, gone: gone, time: time, noticed: arrivals[path], hash: hash)
       for job in groups[index].jobs { changes[job] = change }
     }
     looked = began

@@ -59,15 +59,15 @@ extension JobQueue {
     for (id, change) in changes {
       let record = records[id.index]
       guard let attempt = record.attempt else {
-        new[id] = InputChange(path: change.path)
+        new[id] = InputChange(path: change.path, gone: change.gone)
         continue
       }
       let time = now - (systemNow - change.time)
       if record.job.service != nil {
         // Its inputs have no stated hash: changes from before its start do not count.
-        if time > attempt.startedAt { new[id] = InputChange(path: change.path, writer: .service) }
+        if time > attempt.startedAt { new[id] = InputChange(path: change.path, gone: change.gone, writer: .service) }
       } else if change.hash == nil || change.hash != record.inputsHash {
-        new[id] = InputChange(path: change.path, writer: writer(of: change, at: time, attempt))
+        new[id] = InputChange(path: change.path, gone: change.gone, writer: writer(of: change, at: time, attempt))
       }
     }
     scheduler.handle(.inputsChanged(new))

@@ -98,6 +98,8 @@ package enum JobCommand: Sendable, Equatable {
 package struct InputChange: Sendable, Equatable {
   /// In words for a person.
   package var path: String
+  /// The absolute path of a file that does not exist any more; nil for another change.
+  package var gone: String?
   /// The attempt that may have made it: one that executed at that time.
   package var writer: Writer
 
@@ -113,8 +115,9 @@ package struct InputChange: Sendable, Equatable {
     case service
   }
 
-  package init(path: String, writer: Writer = .none) {
+  package init(path: String, gone: String? = nil, writer: Writer = .none) {
     self.path = path
+    self.gone = gone
     self.writer = writer
   }
 }
