@@ -54,7 +54,7 @@ package struct JobQueueOptions: Sendable {
   package var keptTexts: [KeptText] = []
   /// Whether inputs are watched from the start.
   package var isWatching = false
-  /// The files of reports and of the output: where no job names them, they are no inputs.
+  /// The files of reports and of the output, which are inputs only of a job that names them.
   package var writtenFiles: Set<FileIdentity> = []
   package var silencedWarnings: Set<RunWarning.Kind> = []
   /// Executes the cluster jobs; nil for a run without any.

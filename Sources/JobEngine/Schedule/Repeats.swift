@@ -237,7 +237,7 @@ struct InputEcho: Equatable {
   /// Whether there were so many attempts in a row that they are taken for the cause of the changes.
   var isOver: Bool { count >= limit }
 
-  /// It takes more where something else executes that a person may see while saving a file.
+  /// The limit is higher where a person may save files while the writer executes.
   var limit: Int { writer == .own ? 3 : 5 }
 
   /// Notes a change seen at `offset` from the start of the newest attempt.

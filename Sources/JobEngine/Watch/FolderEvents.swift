@@ -32,7 +32,7 @@ final class FolderEvents {
 
   /// Watches these folders as they are now, and no others; whether one is new.
   ///
-  /// Of the folders in `names` only what comes and goes is told. A folder that does not exist is left out.
+  /// A folder in `names` reports only names that come and go. A folder that does not exist is left out.
   func watch(_ contents: Set<BytePath>, names: Set<BytePath>) throws(WatchFault) -> Bool {
     var now: [Int32: Set<BytePath>] = [:]
     for folder in contents.union(names) {

@@ -31,7 +31,7 @@ extension JobQueue {
     func executes(_ attempt: JobRecord.Attempt, at time: Duration) -> Bool {
       (attempt.startedAt - InputWatch.tick...(attempt.endedAt ?? now) + InputWatch.tick).contains(time)
     }
-    /// The newest start of those that executed at a time, of jobs and of services.
+    /// The newest start of a job, and of a service, that executed at a time.
     var starts: [Duration: (job: Duration, service: Duration)] = [:]
     func newestStarts(at time: Duration) -> (job: Duration, service: Duration) {
       if let known = starts[time] { return known }

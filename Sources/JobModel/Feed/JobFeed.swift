@@ -105,7 +105,7 @@ package struct InputChange: Sendable, Equatable {
 
   package enum Writer: Sendable {
     case none
-    /// It came so close to the end of the job's newest attempt that the clock of files can't tell.
+    /// The change came so close to the end of the job's newest attempt that the clock of files can't tell.
     case unclear
     /// The newest attempt of the job.
     case own
