@@ -194,10 +194,11 @@ extension Scheduler {
     echo.note(change, at: journal.now - attempt.startedAt)
     guard echo.isOver else { return false }
     let isOwn = echo.writer == .own || graph[id].service != nil
+    let (count, place) = echo.writer == .own ? ("three", "creates, or in watch.ignore") : ("five", "watch.ignore")
     let text =
-      "\(change.path) has changed in \(echo.limit == 3 ? "three" : "five") attempts in a row, each time as long after the "
-      + "start: \(isOwn ? "this job" : "a job that follows") seems to write it, and this job reads it. Its inputs are "
-      + "watched no longer; name the file in \(echo.writer == .own ? "creates, or in watch.ignore" : "watch.ignore")"
+      "\(change.path) has changed in \(count) attempts in a row, each time as long after the start: this job reads it, "
+      + "and \(isOwn ? "seems" : "a job that follows seems") to write it. Its inputs are watched no longer; name the "
+      + "file in \(place)"
     journal.state(.jobLog(id, attempt: attempt.number, LogLine(.note, text)))
     return true
   }
@@ -235,10 +236,9 @@ struct InputEcho: Equatable {
   private(set) var writer = InputChange.Writer.own
 
   /// Whether there were so many attempts in a row that they are taken for the cause of the changes.
-  var isOver: Bool { count >= limit }
-
+  ///
   /// The limit is higher where a person may save files while the writer executes.
-  var limit: Int { writer == .own ? 3 : 5 }
+  var isOver: Bool { count >= (writer == .own ? 3 : 5) }
 
   /// Notes a change seen at `offset` from the start of the newest attempt.
   mutating func note(_ change: InputChange, at offset: Duration) {
