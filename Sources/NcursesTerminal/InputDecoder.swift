@@ -116,6 +116,7 @@ package struct InputDecoder: Sendable {
     switch state {
     case .ground: ground(byte)
     case .escape: escape(byte)
+    case .single where byte == 0x1B, .control where byte == 0x1B, .oldMouse where byte == 0x1B: beginEscape()
     case .single:
       state = .ground
       if let key = KeySequences.single(byte) { emit(key) }
@@ -136,16 +137,18 @@ package struct InputDecoder: Sendable {
     }
     guard byte >= 0x20, byte != 0x7F else {
       scalars = ScalarDecoder()
-      guard byte == 0x1B else { return emit(KeySequences.control(byte)) }
-      typedEnds()
-      (state, lead) = (.escape, .none)
-      return
+      return byte == 0x1B ? beginEscape() : emit(KeySequences.control(byte))
     }
     scalars.feed(byte) { scalar in
       if scalar != "\u{FFFD}", TextWidth.isPrintable(scalar) {
         typed.unicodeScalars.append(scalar)
       }
     }
+  }
+
+  private mutating func beginEscape() {
+    typedEnds()
+    (state, lead) = (.escape, .none)
   }
 
   private mutating func escape(_ byte: UInt8) {
@@ -175,10 +178,6 @@ package struct InputDecoder: Sendable {
     if bytes == [UInt8(ascii: "[")] {
       state = .ground
       if (0x41...0x45).contains(byte) { emit(.function(Int(byte) - 0x40)) }
-      return
-    }
-    if byte == 0x1B {
-      (state, lead) = (.escape, .none)
       return
     }
     if bytes.isEmpty, byte == UInt8(ascii: "[") {
@@ -260,8 +259,12 @@ package struct InputDecoder: Sendable {
     if let key = sequences.key(bytes) {
       state = .ground
       emit(key)
+    } else if sequences.begins(bytes) {
+      state = .terminfo(bytes)
+    } else if byte == 0x1B {
+      beginEscape()
     } else {
-      state = sequences.begins(bytes) ? .terminfo(bytes) : .ground
+      state = .ground
     }
   }
 

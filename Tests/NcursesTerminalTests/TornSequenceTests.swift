@@ -4,6 +4,9 @@ import Testing
 
 /// Sequences that a slow line divides, or that another one interrupts.
 struct TornSequenceTests {
+  private static let described = KeySequences(
+    described: [Array("\u{1B}Vx".utf8): .home, Array("\u{1}A\r".utf8): .function(2)])
+
   private static let sequences: [(bytes: String, key: Key)] = [
     ("\u{1B}[A", .up), ("\u{1B}[D", .left), ("\u{1B}OD", .left), ("\u{1B}Op", .character("0")),
     ("\u{1B}[[A", .function(1)),
@@ -13,8 +16,7 @@ struct TornSequenceTests {
 
   /// What comes of pieces with pauses between them, in which only a short patience ends.
   private static func decode(_ pieces: [some Sequence<UInt8>]) -> [DecodedInput] {
-    var decoder = InputDecoder(
-      sequences: KeySequences(described: [Array("\u{1B}Vx".utf8): .home, Array("\u{1}A\r".utf8): .function(2)]))
+    var decoder = InputDecoder(sequences: described)
     return pieces.flatMap { piece in
       let decoded = decoder.feed(piece)
       return decoder.patience == .short ? decoded + decoder.flush() : decoded
@@ -74,8 +76,11 @@ struct TornSequenceTests {
     let paste = "\u{1B}[200~make é\r\nx\u{1B}[201~"
     for cut in 6..<(paste.utf8.count - 1) {
       var decoder = InputDecoder()
-      #expect(decoder.feed(paste.utf8.prefix(cut)) == [])
-      if decoder.patience != .long { #expect(decoder.patience == nil && decoder.flush() == []) }
+      let head = Array(paste.utf8.prefix(cut))
+      #expect(decoder.feed(head) == [])
+      // The escape byte of its end may be a key.
+      #expect(decoder.patience == (head.last == 0x1B ? .long : nil))
+      if head.last != 0x1B { #expect(decoder.flush() == []) }
       let rest = Array(paste.utf8.dropFirst(cut)) + "j".utf8
       #expect(decoder.feed(rest) == [.paste("make é\nx"), .key(.character("j"))])
     }
@@ -92,9 +97,11 @@ struct TornSequenceTests {
     #expect(decoder.feed("q".utf8) == [.key(.character("q"))])
   }
 
-  @Test(arguments: ["\u{1B}[", "\u{1B}[1;", "\u{1B}[<0;3", "\u{1B}[?6"])
+  @Test(arguments: [
+    "\u{1B}[", "\u{1B}[1;", "\u{1B}[<0;3", "\u{1B}[?6", "\u{1B}O", "\u{1B}[[", "\u{1B}[M !", "\u{1B}V", "\u{1}A",
+  ])
   func anEscapeInsideASequenceBeginsTheNextOne(beginning: String) {
-    var decoder = InputDecoder()
+    var decoder = InputDecoder(sequences: Self.described)
     #expect(decoder.feed((beginning + "\u{1B}[Ax").utf8) == [.key(.up), .key(.character("x"))])
     #expect(decoder.patience == nil)
   }
