@@ -1,5 +1,6 @@
 import Foundation
 import JobModel
+import Screen
 import Testing
 
 @testable import Dashboard
@@ -139,6 +140,66 @@ import Testing
     #expect(list.row == 2)
     list = EventList(after: run)
     #expect(list.row == nil)
+  }
+
+  // MARK: The job of the cursor
+
+  /// A run that has changed its slots, then started `a` and `b`; `a` has ended in `state`.
+  private func events(_ state: JobState) -> Bench {
+    let jobs = ["a", "b"].map { Job.shell($0, uses: ["net": 1]) }
+    var bench = Bench(RunBuilder(jobs, pools: ["net": 2, "disk": 2]))
+    bench.play { run in
+      run.state(.slotsChanged(3))
+      for name in ["a", "b"] { run.move(name, .executing) }
+      if state != .executing { run.move("a", state) }
+    }
+    bench.select("a")
+    bench.press(.character("5"))
+    return bench
+  }
+
+  private static let jobCommands: [Command] =
+    Command.all.filter { $0.section == .acting && ![.approve, .tagAll, .untag].contains($0) }
+    + [.zoom, .copy, .copyPath, .morePool, .fewerPool]
+
+  @Test(arguments: jobCommands, [.executing, .failed(failure, allowed: false), .ready(for: .slot)] as [JobState])
+  func anEventOfTheRunItselfIsOfNoJob(_ command: Command, _ state: JobState) {
+    var bench = events(state)
+    bench.press(.home)
+    #expect(bench.model.cursorRow == 0 && bench.cursor == "a" && bench.model.target == nil)
+    #expect(command.request(&bench.model, bench.now).isEmpty)
+    #expect(bench.model.prompt == nil && bench.model.tags.isEmpty && bench.model.page == .list)
+    let words = [.running: "this job uses no pool", .logging: "nothing to copy"] as [Command.Section: String]
+    #expect(bench.model.notice?.text == words[command.section] ?? "no job here")
+    // Its log can be read, and tagged jobs can be ended.
+    bench.press(.tab)
+    #expect(bench.model.target == JobID(0))
+    bench.model.tags = [JobID(1)]
+    bench.press(.tab, .character("x"))
+    #expect(bench.commands == [.cancel([JobID(1)], by: .person)])
+  }
+
+  @Test(arguments: [("state:running", 0, "a"), ("state:running", 1, "b"), ("b", 0, "b"), ("exit", 0, "a")])
+  func underAFilterTheCursorIsOnTheJobOfItsRow(_ filter: String, _ row: Int, _ name: String) {
+    var bench = events(.failed(Self.failure, allowed: false))
+    bench.press(.home, .down, .character("/"))
+    bench.type(filter)
+    bench.press(.enter)
+    bench.model.choose(row: row)
+    FramePreparation.prepare(&bench.model, now: bench.now)
+    // The last row is that of the newest event, which is followed.
+    #expect(bench.cursor == name || bench.model.events.follows)
+    #expect(bench.model.events.chosen.map { $0.fact.job == bench.model.target } != false)
+  }
+
+  @Test func anotherJobThatIsSelectedLeavesTheChosenEvent() {
+    var bench = events(.executing)
+    bench.press(.home, .down)
+    #expect(bench.cursor == "a" && !bench.model.events.follows)
+    bench.press(.character("1"))
+    bench.select("b")
+    bench.press(.character("5"))
+    #expect(bench.cursor == "b" && bench.model.events.follows)
   }
 
   // MARK: The past

@@ -66,6 +66,15 @@ import Testing
 
   // MARK: Clicks
 
+  @Test func aDoubleClickOnAnEventOfTheRunOpensNoJob() {
+    var bench = bench(3)
+    bench.play { run in for slots in 1...3 { run.state(.slotsChanged(slots)) } }
+    bench.press(.character("5"))
+    send(.doubleClick, 1, Layout(bench.model).list.y, &bench)
+    #expect(bench.model.page == .list && bench.model.cursorRow == 0)
+    #expect(bench.model.notice?.text == "no job here")
+  }
+
   @Test func aClickBelowTheRowsSelectsNothing() {
     var bench = bench(3)
     let list = Layout(bench.model).list

@@ -101,7 +101,10 @@ struct Command: Sendable {
 
   /// The answer to its key while it is not enabled, as specific as possible.
   func refusal(in model: Model) -> String {
-    pastRefusal(in: model) ?? jobs?.ability.flatMap { model.record?.job.work.refusal(of: $0) } ?? refuse(model)
+    if let past = pastRefusal(in: model) { return past }
+    guard let jobs, jobs.question != .approval, let record = model.record else { return refuse(model) }
+    if model.targets.isEmpty { return "no job here" }
+    return jobs.ability.flatMap { record.job.work.refusal(of: $0) } ?? refuse(model)
   }
 
   /// Whether its key works on a screen that is too small for any pane: not if it would change a run that can't be seen,

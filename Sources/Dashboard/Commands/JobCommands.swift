@@ -55,7 +55,7 @@ extension Command {
 
   /// The word for the target that a key would act on, if it is one.
   private static func repetition(_ model: Model) -> String {
-    (model.tags.isEmpty ? model.cursor.flatMap(model.repetition) : nil) ?? "retry"
+    (model.tags.isEmpty ? model.target.flatMap(model.repetition) : nil) ?? "retry"
   }
 
   static let approve = Command(
@@ -96,14 +96,14 @@ extension Command {
 
   static let tag = tagging(
     "tag", [.character(" ")], "tag, and move to the next", word: { $0.page == .list ? "tag" : nil },
-    change: {
-      id, model, _ in
+    change: { model, _ in
+      guard let id = model.target else { return }
       if model.tags.remove(id) == nil { model.tags.insert(id) }
       Moving.move(.down, &model)
     })
 
-  static let tagDependents = tagging("tag-dependents", [.character("c")], "tag with its dependents") { id, model, now in
-    var open = [id]
+  static let tagDependents = tagging("tag-dependents", [.character("c")], "tag with its dependents") { model, now in
+    var open = [model.target].compactMap(\.self)
     while let next = open.popLast() {
       if model.tags.insert(next).inserted { open += model.run.jobs[next.index].dependents }
     }
@@ -112,7 +112,7 @@ extension Command {
 
   static let tagAll = tagging(
     "tag-all", [.character("A")], "tag all shown", isEnabled: { $0.page == .list && $0.rowCount > 0 },
-    change: { _, model, now in
+    change: { model, now in
       let shown = model
       model.tags.reserveCapacity(model.tags.count + shown.rowCount)
       for row in 0..<shown.rowCount { if let id = shown.job(row: row) { model.tags.insert(id) } }
@@ -122,23 +122,22 @@ extension Command {
   static let untag = tagging(
     "untag", [.character("U")], "untag all", isEnabled: { !$0.tags.isEmpty }, refusal: "nothing is tagged",
     word: { _ in "untag" },
-    change: { _, model, now in
+    change: { model, now in
       model.tags = []
       model.say("no job is tagged now", now)
     })
 
   private static func tagging(
     _ name: String, _ keys: [Key], _ help: String,
-    isEnabled: @escaping @Sendable (Model) -> Bool = { $0.cursor != nil },
+    isEnabled: @escaping @Sendable (Model) -> Bool = { $0.target != nil },
     refusal: String = "no job here", word: @escaping @Sendable (Model) -> String? = { _ in nil },
-    change: @escaping @Sendable (JobID, inout Model, Duration) -> Void
+    change: @escaping @Sendable (inout Model, Duration) -> Void
   ) -> Command {
     Command(
       name, .acting, keys, help, isEnabled: isEnabled, refusal: { _ in refusal }, word: word,
       change: { model, now in
-        guard let id = model.cursor else { return }
         model.isCursorTaken = true
-        change(id, &model, now)
+        change(&model, now)
       })
   }
 

@@ -17,7 +17,7 @@ extension Command {
     })
 
   static let zoom = Command(
-    "zoom", .showing, [.enter], "one job, the whole screen", isEnabled: { $0.cursor != nil },
+    "zoom", .showing, [.enter], "one job, the whole screen", isEnabled: { $0.target != nil },
     refusal: { _ in "no job here" },
     word: { $0.page != .list ? nil : $0.focus == .log && $0.showsMerged ? "its job" : "zoom" },
     change: { model, _ in

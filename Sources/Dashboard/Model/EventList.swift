@@ -37,6 +37,9 @@ struct EventList {
 
   var follows: Bool { cursor == nil }
 
+  /// The cursor's event; nil while the newest is followed.
+  var chosen: JobEvent? { follows ? nil : row.map { self[$0] } }
+
   mutating func add(_ event: JobEvent) {
     switch event.fact {
     case .jobAdded(let id, _) where id.index < declared: return
@@ -59,6 +62,8 @@ struct EventList {
     guard let cursor else { return rows.isEmpty ? nil : rows.count - 1 }
     return rows.lastIndex { $0 <= cursor } ?? (rows.isEmpty ? nil : 0)
   }
+
+  mutating func follow() { cursor = nil }
 
   /// Choosing the last row follows the newest event.
   mutating func choose(row: Int) { cursor = row >= rows.count - 1 ? nil : rows[max(0, row)] }

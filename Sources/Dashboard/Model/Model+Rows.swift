@@ -66,6 +66,8 @@ extension Model {
   mutating func moveCursor(to id: JobID?, keepsPlace: Bool = false) {
     guard id != cursor else { return }
     cursor = id
+    // The chosen event is of the cursor's job, or of the run itself.
+    if let chosen = events.chosen?.fact.job, chosen != id { events.follow() }
     if !showsMerged, !showsProgram, !keepsPlace { log.leave() }
     if page == .zoom { pageTop = 0 }
   }
@@ -143,8 +145,14 @@ extension Model {
     return (top..<max(top, min(top + list.height, rowCount))).contains { job(row: $0) == id }
   }
 
+  /// The cursor's job; nil in the events while the cursor is on one of the run itself.
+  var target: JobID? {
+    guard panel == .events, page == .list, focus == .list, let chosen = events.chosen else { return cursor }
+    return chosen.fact.job == nil ? nil : cursor
+  }
+
   /// The jobs that an action is for: the tagged ones in their order in the graph, or the cursor's.
-  var targets: [JobID] { tags.isEmpty ? cursor.map { [$0] } ?? [] : tags.sorted() }
+  var targets: [JobID] { tags.isEmpty ? target.map { [$0] } ?? [] : tags.sorted() }
 
   func someTarget(able ability: JobAbility? = nil, _ test: (StateClass) -> Bool) -> Bool {
     // All jobs may be tagged, most of them in a few classes.
@@ -154,16 +162,18 @@ extension Model {
 
   /// Looks at the tagged jobs in no order.
   func someTarget(where isMet: (JobID) -> Bool) -> Bool {
-    tags.isEmpty ? cursor.map(isMet) ?? false : tags.contains(where: isMet)
+    tags.isEmpty ? target.map(isMet) ?? false : tags.contains(where: isMet)
   }
 
   /// Looks at the targets among the open jobs.
   func someOpenTarget(where isMet: (JobID) -> Bool) -> Bool {
-    index.open.contains { (tags.isEmpty ? $0 == cursor : tags.contains($0)) && isMet($0) }
+    let target = target
+    return index.open.contains { (tags.isEmpty ? $0 == target : tags.contains($0)) && isMet($0) }
   }
 
   /// The pool that the slot keys resize: the one that the cursor's job waits for or uses first, or the run's only pool.
   var pool: String? {
+    let record = target.map { run.jobs[$0.index] }
     if case .ready(.pool(let name)) = record?.state { return name }
     return record?.job.uses.keys.min() ?? (live.pools.count == 1 ? live.pools.keys.first : nil)
   }

@@ -29,6 +29,8 @@ enum FramePreparation {
   }
 
   private static func updateCursor(_ model: inout Model) {
+    // A chosen event has its own job, whatever the filter says about jobs.
+    if model.panel == .events, let id = model.events.chosen?.fact.job { return model.moveCursor(to: id) }
     let (order, classes) = (model.order, model.index.classes)
     // Until a person moves it, the cursor leaves a waiting or ended job for one that executes, fails or is held.
     if !model.isCursorTaken, let id = model.cursor, let first = order.rows.first {

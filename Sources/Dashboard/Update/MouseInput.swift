@@ -44,7 +44,7 @@ enum MouseInput {
       guard row < model.rowCount else { return [] }
       model.focus = .list
       model.choose(row: row)
-      if event.action == .doubleClick { _ = Command.zoom.perform(&model, now) }
+      if event.action == .doubleClick { return Command.zoom.request(&model, now) }
     } else if layout.titles.contains(x: event.x, y: event.y) {
       guard model.panel == .list else { return [] }
       let columns = JobList.columns(model, width: layout.list.width)
