@@ -47,6 +47,21 @@ import Testing
       text(.executing, .backingOff(until: .seconds(9), number: 1, limit: 2, after: failure)) == "no output: \(words)")
   }
 
+  @Test func linesWithWideLettersKeepTheirColumns() {
+    let digits = (0..<180).map { String($0 % 10) }
+    // Two of five columns have a wide letter.
+    let mixed = digits.enumerated().map { [1: "漢", 2: ""][$0 % 5] ?? $1 }
+    var bench = Bench.talker([mixed.joined(), digits.joined()])
+    let area = Layout(bench.model).log
+    for _ in 0..<12 {
+      let frame = bench.frame(ScreenTraits(isASCII: false, palette: .none))
+      for x in (area.maxX - 70)..<(area.maxX - 2) where frame[x, area.y].text.first?.isNumber == true {
+        #expect(frame[x, area.y] == frame[x, area.y + 1], "\(bench.model.log.shift)")
+      }
+      bench.press(.right)
+    }
+  }
+
   @Test func theBarNamesJobAttemptAndLength() {
     var bench = Bench.talker(["x"])
     #expect(log(bench).bar.hasPrefix("-- log: talker #1 ---") && log(bench).bar.hasSuffix("- following  1 line --"))

@@ -78,6 +78,13 @@ import Testing
     #expect(wrapped.page(from: place(10, 0), height: 0).isEmpty)
   }
 
+  @Test(arguments: [(0, "a漢b漢", 0), (1, "漢b漢", 0), (2, "b漢", 1), (3, "b漢", 0), (5, "", 1), (6, "", 0), (9, "", 0)])
+  func aRowBeginsAtItsColumn(_ shift: Int, _ text: String, _ blanks: Int) {
+    let rows = LogRows(lines: LogLines.even(["a漢b漢"]), width: 4, wraps: false, shift: shift)
+    let page = rows.page(from: place(10, 0), height: 1)
+    #expect(self.page(page) == ["10.0 " + text] && page.map(\.blanks) == [blanks])
+  }
+
   @Test func aLogWithoutLinesHasOnePlace() {
     #expect(none.first == place(0, 0) && none.clamp(place(4, 4)) == place(0, 0))
     #expect(none.move(place(4, 4), by: 3) == place(0, 0) && none.lastTop(height: 5) == place(0, 0))

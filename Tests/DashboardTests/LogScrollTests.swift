@@ -115,13 +115,26 @@ import Testing
   }
 
   /// The text has 69 cells.
-  @Test(arguments: [(0, 0), (63, 0), (64, 41), (100, 77)])
+  @Test(arguments: [(0, 0), (62, 0), (63, 40), (100, 77)])
   func aMatchBeyondTheEdgeIsSlidIntoView(_ column: Int, _ shift: Int) {
     var bench = Bench.talker([String(repeating: ".", count: column) + "needle" + String(repeating: ".", count: 90)])
     bench.press(.tab, .character("/"))
     bench.type("needle")
     bench.press(.enter)
     #expect(bench.model.log.shift == shift)
+  }
+
+  /// The last cell of a row may have the mark of the text beyond it.
+  @Test(arguments: ["漢", ".", "e\u{301}"], 0...100)
+  func aSearchShowsTheWholeMatch(_ letter: String, _ count: Int) {
+    for rest in [0, 1, 90] {
+      let line = String(repeating: letter, count: count) + "needle" + String(repeating: letter, count: rest)
+      var bench = Bench.talker([line])
+      bench.press(.tab, .character("/"))
+      bench.type("needle")
+      bench.press(.enter)
+      #expect(bench.frame().text(row: Layout(bench.model).log.y).contains("needle"), "\(rest)")
+    }
   }
 
   @Test func aMatchLeftOfTheViewIsSlidBack() {

@@ -42,7 +42,7 @@ struct LogReader {
   var subject = Subject.job
   var isMerged: Bool { subject == .merged }
   private(set) var follows = true
-  /// The number of cells hidden at the left of each line, while lines are not wrapped.
+  /// The number of columns hidden at the left of each line, while lines are not wrapped.
   var shift = 0
   /// The first row shown, while the log does not follow.
   var top = Place(line: 0, row: 0)

@@ -5,7 +5,7 @@ struct LogRows {
   let lines: LogLines
   let width: Int
   let wraps: Bool
-  /// The number of cells hidden at the left of each line, while lines are not wrapped.
+  /// The number of columns hidden at the left of each line, while lines are not wrapped.
   let shift: Int
 
   /// A row on the screen: a line or a part of it.
@@ -13,6 +13,8 @@ struct LogRows {
     var line: JobLine
     var cells: [Cell]
     var range: Range<Int>
+    /// The blank columns before its cells: the right half of a wide letter that begins left of the row.
+    var blanks: Int
     /// 0 for the line's first row.
     var number: Int
     var isLast: Bool
@@ -85,11 +87,12 @@ struct LogRows {
     while page.count < height, position < lines.count {
       let line = lines[position]
       let cells = LogText.cells(line.entry.line.text)
-      let pieces = wraps ? LogText.wrap(cells, width: width) : [cells.dropFirst(shift)]
+      let (start, blanks) = LogText.start(of: shift, in: cells)
+      let pieces = wraps ? LogText.wrap(cells, width: width) : [cells[start...]]
       for (number, piece) in pieces.enumerated().dropFirst(skip) where page.count < height {
         page.append(
           Row(
-            line: line, cells: cells, range: piece.startIndex..<piece.endIndex, number: number,
+            line: line, cells: cells, range: piece.startIndex..<piece.endIndex, blanks: blanks, number: number,
             isLast: number == pieces.count - 1))
       }
       skip = 0

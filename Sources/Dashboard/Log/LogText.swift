@@ -9,6 +9,19 @@ enum LogText {
     }
   }
 
+  /// The number of columns that cells take on the screen.
+  static func width(_ cells: some Sequence<Cell>) -> Int { cells.reduce(0) { $0 + TextWidth.of($1.text) } }
+
+  /// The first cell that is not left of a column, and the number of columns between the two.
+  static func start(of column: Int, in cells: [Cell]) -> (cell: Int, gap: Int) {
+    var (cell, left) = (0, column)
+    while left > 0, cell < cells.count {
+      left -= TextWidth.of(cells[cell].text)
+      cell += 1
+    }
+    return (cell, max(0, -left))
+  }
+
   /// The word that a cell is part of, delimited by blanks, quotes and brackets so that paths and URLs are whole.
   static func word(at cell: Int, in cells: [Cell]) -> Range<Int>? {
     func isPart(_ place: Int) -> Bool {

@@ -112,7 +112,7 @@ struct LogPane {
     let selected = model.log.selection?.cells(of: row.line.seq, count: row.cells.count) ?? 0..<0
     let match = row.line.seq == model.log.currentMatch ? theme.currentMatch : theme.match
     let base = base(row.line)
-    var used = 0
+    var used = row.blanks
     for place in row.range {
       let cell = row.cells[place]
       let needed = TextWidth.of(cell.text)

@@ -124,9 +124,14 @@ enum LogScroll {
     guard let rows = beginReading(&model, layout), let found = rows.lines.line(line) else { return }
     let cells = LogText.cells(found.entry.line.text)
     let match = LogText.matches(of: model.log.query, in: cells).first
-    let seen = model.log.shift..<(model.log.shift + rows.width)
-    if !model.log.wraps, let match, match.lowerBound < seen.lowerBound || match.upperBound > seen.upperBound {
-      model.log.shift = match.upperBound <= rows.width ? 0 : max(0, match.lowerBound - rows.width / 3)
+    if !model.log.wraps, let match {
+      let start = LogText.width(cells[..<match.lowerBound])
+      let end = start + LogText.width(cells[match])
+      // The mark of the text beyond a row takes its last column.
+      let room = match.upperBound < cells.count ? rows.width - 1 : rows.width
+      if start < model.log.shift || end > model.log.shift + room {
+        model.log.shift = end <= room ? 0 : max(0, start - rows.width / 3)
+      }
     }
     let row = match.map { rows.row(of: line, cell: $0.lowerBound) } ?? 0
     let top = rows.move(LogReader.Place(line: line, row: row), by: -(layout.log.height / 2))

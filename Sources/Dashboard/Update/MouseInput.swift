@@ -122,7 +122,7 @@ extension MouseInput {
     guard let row = y < page.count ? page[y] : page.last else { return nil }
     var cell = row.range.upperBound
     if y < page.count || event.y >= layout.log.maxY {
-      var left = event.x - (layout.log.maxX - 1 - rows.width)
+      var left = event.x - (layout.log.maxX - 1 - rows.width) - row.blanks
       cell = row.range.lowerBound
       while cell < row.range.upperBound, left >= TextWidth.of(row.cells[cell].text) {
         left -= TextWidth.of(row.cells[cell].text)
