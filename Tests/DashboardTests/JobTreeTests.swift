@@ -82,6 +82,42 @@ import Testing
     #expect(tree.rows.count == 6)
   }
 
+  @Test(arguments: ["base", "left", "right", "top", "alone", "e", "none"])
+  func aFilterFindsJobsUnderAnyFolds(_ filter: String) {
+    let admitted = filtered(filter, diamond.run)
+    let open = tree(filter)
+    for folds in 0..<32 {
+      var tree = JobTree()
+      for id in diamond.run.ids where folds & 1 << id.index != 0 { tree.toggle(id) }
+      tree.update(diamond.run, admitted)
+      #expect(tree.rows == open.rows)
+      #expect(diamond.run.ids.allSatisfy { !admitted.admits($0) || tree.row(of: $0) != nil })
+      #expect(diamond.run.ids.allSatisfy { !tree.isFolded($0) })
+    }
+  }
+
+  @Test func underAFilterNoBranchIsFolded() {
+    var bench = Bench(diamond)
+    bench.press(.character("2"), .home, .character("e"))
+    #expect(bench.model.rowCount == 2)
+    bench.press(.character("/"))
+    bench.type("base")
+    bench.press(.enter)
+    #expect(bench.model.rowCount == 5 && !bench.frame().text.contains(" +"))
+    // The cursor begins at a match, and can go to the rows above it.
+    #expect(bench.cursor == "base")
+    for row in 0..<5 {
+      bench.press(row == 0 ? .home : .down)
+      #expect(bench.model.cursorRow == row)
+    }
+    bench.press(.home, .character("e"))
+    #expect(bench.model.rowCount == 5 && bench.model.notice?.text == "a filter shows all that it finds")
+    bench.press(.down, .left)
+    #expect(bench.model.rowCount == 5 && bench.cursor == "top")
+    bench.press(.escape)
+    #expect(bench.model.rowCount == 2)
+  }
+
   @Test func rowsAreBuiltAnewOnlyWhenSomethingHasChanged() {
     var tree = tree()
     tree.update(diamond.run, filtered("left", diamond.run))

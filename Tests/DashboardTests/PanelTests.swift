@@ -60,6 +60,24 @@ struct PanelTests {
     #expect(panel == .critical ? bench.model.rowCount == all : bench.model.rowCount < all)
   }
 
+  @Test func theCriticalPathSaysThatItIsNotFiltered() {
+    var bench = bench()
+    bench.press(.character("4"), .character("/"))
+    bench.type("build")
+    #expect(bench.frame().text(row: 23).contains(" not filtered "))
+    bench.press(.enter)
+    let last = bench.frame().text(row: Layout(bench.model).more.y)
+    #expect(last.hasSuffix("/build  not filtered"), "\(last)")
+    // The cursor goes to every row.
+    bench.press(.home)
+    for row in 1..<bench.model.rowCount {
+      bench.press(.down)
+      #expect(bench.model.cursorRow == row)
+    }
+    bench.press(.character("1"))
+    #expect(bench.cursor == "build[mac]")
+  }
+
   @Test(arguments: Panel.allCases)
   func jobsMayBeAddedLateInEveryPanel(_ panel: Panel) {
     var bench = Bench(RunBuilder([]), size: Size(width: 100, height: 60))

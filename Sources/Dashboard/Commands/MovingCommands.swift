@@ -171,11 +171,11 @@ enum Moving {
   private static func moveBranch(_ movement: Movement, _ model: inout Model) {
     guard let row = model.cursorRow, model.tree.rows.indices.contains(row) else { return }
     let place = model.tree.rows[row]
-    let isFolded = model.tree.folded.contains(place.job)
+    let isFolded = model.tree.isFolded(place.job)
     let isOpen = place.hasBranches && !place.isRepeat && !isFolded
     model.isCursorTaken = true
     switch movement {
-    case .left where isOpen: model.tree.toggle(place.job)
+    case .left where isOpen && !model.tree.isFiltered: model.tree.toggle(place.job)
     case .left: if place.parent >= 0 { model.choose(row: place.parent) }
     case .right where isFolded && !place.isRepeat: model.tree.toggle(place.job)
     default: if isOpen, row + 1 < model.rowCount { model.choose(row: row + 1) }

@@ -34,7 +34,8 @@ extension Command {
 
   static let fold = Command(
     "fold", .showing, [.character("e")], "show or hide rows below",
-    isEnabled: { $0.page == .list && $0.foldable != nil }, refusal: { _ in "no row is under it" },
+    isEnabled: { $0.page == .list && $0.foldable != nil },
+    refusal: { $0.filter.isEmpty ? "no row is under it" : "a filter shows all that it finds" },
     word: { model in
       model.focus != .list ? nil : model.foldable.map { model.isFolded($0) ? "expand" : "fold" }
     },

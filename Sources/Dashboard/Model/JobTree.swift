@@ -21,6 +21,8 @@ struct JobTree {
 
   private(set) var rows: [Row] = []
   private(set) var folded: Set<JobID> = []
+  /// Whether a filter chooses the rows: then no fold hides any.
+  private(set) var isFiltered = false
   /// The width of guides and name of the widest row, in cells.
   private(set) var width = 0
 
@@ -39,6 +41,8 @@ struct JobTree {
     if folded.remove(id) == nil { folded.insert(id) }
     isStale = true
   }
+
+  func isFolded(_ id: JobID) -> Bool { !isFiltered && folded.contains(id) }
 
   /// The row of the cursor: the last chosen one while it is of that job, otherwise the job's first row.
   func row(of id: JobID?) -> Int? {
@@ -66,8 +70,9 @@ struct JobTree {
     guard isStale || count != run.jobs.count else { return }
     isStale = false
     count = run.jobs.count
+    isFiltered = !jobs.filter.isEmpty
     build(run)
-    if !jobs.filter.isEmpty { keep(jobs) }
+    if isFiltered { keep(jobs) }
     places = Array(repeating: -1, count: count)
     width = 0
     for (place, row) in rows.enumerated() {
@@ -90,7 +95,7 @@ struct JobTree {
       isThere[job.index] = true
       let place = rows.count
       rows.append(row)
-      guard !row.isRepeat, row.hasBranches, !folded.contains(job) else { continue }
+      guard !row.isRepeat, row.hasBranches, !isFolded(job) else { continue }
       let below = children(of: job, run) + needs(run.jobs[job.index].job)
       for (number, id) in below.enumerated().reversed() {
         open.append(self.row(id, depth: row.depth + 1, parent: place, isLast: number == below.count - 1, run))

@@ -31,7 +31,12 @@ extension Model {
 
   /// The rows that the filter admits, as text: of all jobs, or of the events.
   var found: String {
-    panel == .events ? Format.count(events.rows.count, "event") : "\(order.rows.count)/\(run.jobs.count)"
+    switch panel {
+    case .list, .tree, .timeline: "\(order.rows.count)/\(run.jobs.count)"
+    // Without its other jobs, a chain would be none.
+    case .critical: "not filtered"
+    case .events: Format.count(events.rows.count, "event")
+    }
   }
 
   /// The row of the cursor; nil while its job is not among the rows.
@@ -103,13 +108,13 @@ extension Model {
       guard case .skipped(.job(let cause)) = run.jobs[cursor.index].state else { return nil }
       return order.skipped[cause] == nil ? nil : cause
     case .tree:
-      guard let row = cursorRow, tree.rows.indices.contains(row) else { return nil }
+      guard !tree.isFiltered, let row = cursorRow, tree.rows.indices.contains(row) else { return nil }
       return tree.rows[row].hasBranches && !tree.rows[row].isRepeat ? cursor : nil
     case .timeline, .critical, .events: return nil
     }
   }
 
-  func isFolded(_ id: JobID) -> Bool { panel == .tree ? tree.folded.contains(id) : !order.unfolded.contains(id) }
+  func isFolded(_ id: JobID) -> Bool { panel == .tree ? tree.isFolded(id) : !order.unfolded.contains(id) }
 
   // MARK: Targets
 

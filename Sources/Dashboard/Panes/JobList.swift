@@ -81,7 +81,7 @@ struct JobList {
     if place.isRepeat {
       name.tail = theme.pick(" ↑", " ^")
     } else {
-      if tree.folded.contains(id) { name.tail += theme.pick(" ▸", " +") }
+      if tree.isFolded(id) { name.tail += theme.pick(" ▸", " +") }
       let uses = model.run.jobs[id.index].dependents.count
       if uses > 1 { name.tail += theme.pick(" ×", " x") + "\(uses)" }
     }

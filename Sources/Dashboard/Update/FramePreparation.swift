@@ -43,8 +43,11 @@ enum FramePreparation {
     {
       model.moveCursor(to: cause)
     }
-    // A job that the filter hides gives the cursor to the first that it shows.
-    if model.cursor == nil || model.cursor.map(model.filtered.admits) == false {
+    // A job that the filter hides gives the cursor to the first that it shows; in tree and critical path, which have
+    // rows of such jobs, only while the filter is typed.
+    let isTyped = if case .filter = model.prompt { true } else { false }
+    let mayStay = !isTyped && [.tree, .critical].contains(model.panel) && model.cursorRow != nil
+    if model.cursor == nil || !mayStay && model.cursor.map(model.filtered.admits) == false {
       model.moveCursor(to: order.rows.first)
     }
   }
