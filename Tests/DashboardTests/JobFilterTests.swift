@@ -18,7 +18,8 @@ import Testing
     ("api", true), ("API", true), ("!api", false), ("web", false), ("!web", true), ("api state:running", true),
     ("api state:exec", true), ("web state:running", false), ("api state:failed", false), ("!state:failed", true),
     ("kind:sh", true), ("kind:hell", false), ("!kind:download", true), ("api !kind:shell", false),
-    ("!!api", true), ("state:running kind:shell api", true),
+    ("!!api", true), ("state:running kind:shell api", true), ("State:Running", true), ("!STATE:running", false),
+    ("KIND:Shell", true), ("Kind:download", false),
   ])
   func everyTermMustHold(_ text: String, _ holds: Bool) {
     #expect(admits(text, "the-api", .executing, "shell") == holds)
@@ -33,7 +34,8 @@ import Testing
   @Test(arguments: [
     ("", "", true), ("", "abc", true), ("a", "", false), ("abc", "abc", true), ("abcd", "abc", false),
     ("bc", "abc", true), ("bd", "abc", false), ("aab", "aaab", true), ("c", "abc", true), ("CB", "acbd", true),
-    ("\u{e9}", "caf\u{c9}", true),
+    ("\u{e9}", "caf\u{c9}", true), ("\u{e9}", "cafe\u{301}", true), ("E\u{301}", "caf\u{e9}", true),
+    ("\u{e9}", "cafe", false),
   ])
   func aNeedleIsFoundWhereverItStands(_ needle: String, _ text: String, _ isFound: Bool) {
     #expect(Needle(needle).isFound(in: Needle.haystack(text)) == isFound)

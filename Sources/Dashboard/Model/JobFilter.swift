@@ -1,3 +1,4 @@
+import Foundation
 import JobModel
 
 /// The jobs that the list shows: terms that must all match, as in `fetch state:failed !kind:shell`.
@@ -25,9 +26,9 @@ struct JobFilter: Equatable {
     self.text = text
     terms = text.split(separator: " ").compactMap { part in
       let isInverted = part.hasPrefix("!")
-      let rest = part.dropFirst(isInverted ? 1 : 0)
+      let rest = part.dropFirst(isInverted ? 1 : 0).lowercased()
       let field = Field.allCases.first { rest.hasPrefix($0.rawValue) } ?? .name
-      let word = rest.dropFirst(field.rawValue.count).lowercased()
+      let word = String(rest.dropFirst(field.rawValue.count))
       // An incomplete term excludes nothing.
       return word.isEmpty ? nil : Term(field: field, word: word, needle: Needle(word), isInverted: isInverted)
     }
@@ -99,14 +100,18 @@ struct FilteredJobs {
   }
 }
 
-/// A text to search for, ignoring case.
+/// A text to search for, ignoring case and how a letter with an accent is encoded.
 struct Needle: Equatable {
   private let bytes: [UInt8]
 
   init(_ text: String) { bytes = Self.haystack(text) }
 
   /// A text prepared for `isFound(in:)`.
-  static func haystack(_ text: String) -> [UInt8] { Array(text.lowercased().utf8) }
+  static func haystack(_ text: String) -> [UInt8] {
+    let lower = text.lowercased()
+    let isASCII = lower.utf8.allSatisfy { $0 < 0x80 }
+    return Array((isASCII ? lower : lower.precomposedStringWithCanonicalMapping).utf8)
+  }
 
   func isFound(in haystack: [UInt8]) -> Bool {
     guard let first = bytes.first else { return true }
