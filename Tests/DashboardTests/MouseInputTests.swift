@@ -64,6 +64,18 @@ import Testing
     #expect(bench.model.top == 0)
   }
 
+  @Test func theWheelMovesTheChoiceOfAnOpenPalette() {
+    var bench = Bench.talker((0..<100).map { "line \($0)" })
+    let log = Layout(bench.model).log
+    bench.press(.character(":"))
+    send(.wheelDown, 1, log.y, &bench)
+    send(.wheelDown, 1, 3, &bench)
+    #expect(bench.model.prompt == .palette(LineEditor(""), 2))
+    send(.wheelUp, 1, log.y, &bench)
+    #expect(bench.model.prompt == .palette(LineEditor(""), 1))
+    #expect(bench.model.log.follows && bench.model.top == 0 && bench.model.showsCursor)
+  }
+
   // MARK: Clicks
 
   @Test func aDoubleClickOnAnEventOfTheRunOpensNoJob() {

@@ -10,6 +10,9 @@ enum MouseInput {
     let layout = Layout(model)
     switch event.action {
     case .wheelUp, .wheelDown:
+      if case .palette = model.prompt {
+        return PromptKeys.answer(event.action == .wheelUp ? .up : .down, &model, now)
+      }
       scroll(by: event.action == .wheelUp ? -wheelRows : wheelRows, event, &model, layout)
     case .click, .doubleClick:
       // A question must be answered first.
