@@ -232,6 +232,20 @@ import Testing
     #expect(bench.effects == [.leave(.quit)] && bench.model.prompt == nil)
   }
 
+  @Test(arguments: [true, false])
+  func aReplayWithoutALaterFailureSaysSoAtItsEnd(_ isSought: Bool) {
+    var bench = bench("ab") { $0.move("a", .executing) }
+    bench.model.isReplay = true
+    bench.press(.character("!"))
+    bench.play { $0.move("a", .failed(Self.failure, allowed: false)) }
+    #expect(bench.model.notice == nil)
+    if isSought { bench.press(.character("!")) }
+    bench.play { $0.move("b", .executing) }
+    #expect(bench.model.notice == nil)
+    bench.play { $0.move("b", .succeeded(upToDate: false)) }
+    #expect(bench.model.notice?.text == (isSought ? "no later failure: this is the end" : nil))
+  }
+
   @Test func anEndThatIsStatedWithJobsLeftIsAnEnd() {
     var bench = bench("ab") { $0.move("a", .succeeded(upToDate: false)) }
     bench.play { $0.state(.runFinished(RunSummary())) }

@@ -47,7 +47,10 @@ extension Command {
     isEnabled: { $0.isReplay && !$0.isOver || $0.run.counts.failed > 0 }, refusal: { _ in "no job has failed" },
     word: { $0.isReplay && !$0.isOver ? "next failure" : nil },
     effects: { model, now in
-      if model.isReplay, !model.isOver { return [.send(.skipToFailure)] }
+      if model.isReplay, !model.isOver {
+        model.seeksFailure = true
+        return [.send(.skipToFailure)]
+      }
       let (count, from) = (model.rowCount, model.cursorRow ?? -1)
       let row = (0..<count).lazy.map { (from + 1 + $0) % count }.first { row in
         model.job(row: row).map { model.stateClass(of: $0).isBad } == true

@@ -62,6 +62,8 @@ struct Model {
   var attachment: RunAttachment?
   /// Whether the replay is held.
   var isHeld = false
+  /// Whether a person has asked a replay for its next failure, which has not come yet.
+  var seeksFailure = false
   private(set) var index: JobIndex
   var filtered = FilteredJobs()
   var order = JobOrder()

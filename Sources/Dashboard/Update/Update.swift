@@ -12,6 +12,7 @@ enum Update {
       if !hadOutput, model.live.programLog.total > 0, model.log.subject == .job, let key = model.keys.label(.merged) {
         model.say("the program has printed: \(key) shows it", now)
       }
+      if model.seeksFailure { noteFailures(events, &model, now) }
       model.reviewPrompt(after: events)
       return ending(model, wasOver: wasOver) + departure(model)
     case .input(.key(let key)):
@@ -49,6 +50,13 @@ enum Update {
       if let notice = model.notice, notice.until <= now { model.notice = nil }
       return []
     }
+  }
+
+  /// Ends the search for the next failure of a replay, which may have none.
+  private static func noteFailures(_ events: [JobEvent], _ model: inout Model, _ now: Duration) {
+    let isFound = events.contains { if case .jobState(_, .failed, _, _) = $0.fact { true } else { false } }
+    model.seeksFailure = !isFound && !model.isOver
+    if !isFound, model.isOver { model.say("no later failure: this is the end", now) }
   }
 
   /// Notifies of the end of a run; a run that is retried ends once more.
