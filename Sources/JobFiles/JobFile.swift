@@ -24,10 +24,10 @@ package enum JobFile {
     return AddedText(input.bytes, file: input.shown, directory: input.directory(in: currentDirectory))
   }
 
-  /// The absolute path of a job file: the key of its recorded runs. A passed descriptor keeps its name.
+  /// The absolute path of a job file: the key of its recorded runs.
   ///
   /// Symbolic links of its folder are resolved, as the system does before it follows `..`. The file may be a link
-  /// itself: relative paths begin beside the link.
+  /// itself: relative paths begin beside the link. A passed descriptor keeps its name.
   package static func path(of file: String, in currentDirectory: String) -> String {
     let folder = FilePath.folder(of: file)
     let place = FilePath.isAbsolute(file) ? folder : "\(currentDirectory)/\(folder)"

@@ -55,7 +55,7 @@ package struct StopSequence: Equatable {
       level = .terminate
       return [.send(.stop(.terminate, by: .signal)), .announce(.terminate)]
     }
-    // The run has lost its user by now, whoever has stopped it.
+    // The run may wait for the user, who is gone.
     guard cause == .interrupt else { return [.send(.stop(level, by: .signal))] }
     switch level {
     case .terminate:
