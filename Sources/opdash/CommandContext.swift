@@ -96,12 +96,23 @@ struct CommandContext {
 
   // MARK: Files
 
-  /// The job file that the words name, or that is found, and its jobs; warnings go to standard error, unless `warn` is
-  /// given.
+  private var search: JobFileSearch { JobFileSearch(directory: environment.currentDirectory) }
+
+  /// The job file that the words name, or that is found, and its jobs; the words may name jobs too.
+  func load(_ words: [String], _ vars: [String: String]) throws -> (choice: JobFileSearch.Choice, graph: JobGraph) {
+    try load(search.choose(words), vars, warn: nil)
+  }
+
+  /// The job file of that name, or the one that is found; warnings go to standard error, unless `warn` is given.
   func load(
-    _ words: [String], _ vars: [String: String], warn: ((JobFileFault) -> Void)? = nil
+    file: String?, _ vars: [String: String], warn: ((JobFileFault) -> Void)? = nil
   ) throws -> (choice: JobFileSearch.Choice, graph: JobGraph) {
-    let choice = try JobFileSearch(directory: environment.currentDirectory).choose(words)
+    try load(search.choose(file: file), vars, warn: warn)
+  }
+
+  private func load(
+    _ choice: JobFileSearch.Choice, _ vars: [String: String], warn: ((JobFileFault) -> Void)?
+  ) throws -> (choice: JobFileSearch.Choice, graph: JobGraph) {
     if choice.isAbove { note("the job file is \(choice.file)") }
     var read = FilesRead()
     read.add(environment.absolute(choice.file), "the job file")

@@ -111,12 +111,12 @@ struct Program {
       unlink(environment.absolute(file))
       throw UsageError(loss)
     }
-    let run = JobFileSearch.names.contains(file) ? "opdash run" : "opdash run \(file)"
+    let run = "opdash run" + JobFileSearch(directory: environment.currentDirectory).operand(for: file)
     context.print([MessageText.of("wrote \(file): \(run) runs its jobs, opdash help jobs explains the keys")])
   }
 
   private func list(_ file: String?, _ invocation: Invocation) throws {
-    let graph = try context.load(file.map { [$0] } ?? [], invocation.vars).graph
+    let graph = try context.load(file: file, invocation.vars).graph
     if invocation.wantsJSON { return context.print(document: RecordedJSON.list(graph.masked)) }
     context.print(JobTable.list(graph.masked, context.elision(invocation.settings)).map(MessageText.of))
   }
@@ -124,7 +124,7 @@ struct Program {
   private func check(_ file: String?, _ invocation: Invocation) {
     do {
       var warnings = 0
-      let (choice, graph) = try context.load(file.map { [$0] } ?? [], invocation.vars) { warning in
+      let (choice, graph) = try context.load(file: file, invocation.vars) { warning in
         warnings += 1
         context.print([warning], on: context.output)
       }
@@ -171,7 +171,7 @@ struct Program {
     let completion = Completion(
       words: words, scenarios: RunPlan.scenarios.map { .init(text: $0, summary: $1) },
       jobs: { file in
-        let choice = try? JobFileSearch(directory: environment.currentDirectory).choose(file.map { [$0] } ?? [])
+        let choice = try? JobFileSearch(directory: environment.currentDirectory).choose(file: file)
         // Completion must not wait for input.
         guard let choice, choice.file != "-", !ForeignFile.isPassed(choice.file),
           let graph = try? context.parts.load(choice.file, environment, [:], { _ in })

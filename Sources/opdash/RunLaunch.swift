@@ -45,7 +45,7 @@ struct RunLaunch {
         if earlier.newest(of: graph[id]) == .unfinished { reasons?[id] = UpToDateCheck.unfinished }
       }
     }
-    let approved = try Approvals.of(settings.approved, earlier: plan.approvals, in: graph, canAsk: true)
+    let approved = try approved(in: graph, canAsk: true)
     let asking = graph.jobs.indices.map(JobID.init).filter { graph[$0].approval != nil && !approved.contains($0) }
     let lines = JobTable.rehearsal(
       graph.masked, of: plan.all?.masked ?? graph.masked, slots: slots(graph), rehearsal,
@@ -71,7 +71,7 @@ struct RunLaunch {
     if case .graph(let graph) = plan.subject {
       // A detached run is asked by programs that are attached to it.
       let canAsk = hasView || asks || context.detachment != nil
-      let approved = try Approvals.of(settings.approved, earlier: plan.approvals, in: graph, canAsk: canAsk)
+      let approved = try approved(in: graph, canAsk: canAsk)
       options?.queue.approved = approved
       options?.queue.canAsk = canAsk
       options?.origin.approvals = Approvals.recorded(approved, in: graph)
@@ -155,8 +155,8 @@ struct RunLaunch {
 
   /// The line with the command that resumes the run; nil if nothing is left to do, or the jobs can't be read again.
   func resumption(of run: Run) -> String? {
-    let status = (run.summary ?? RunSummary(of: run)).exit
-    guard plan.isResumable, status != ExitStatus.success, let id = run.start?.id else { return nil }
+    // A signal that ended the run counts for its status, and may have come when all was done.
+    guard plan.isResumable, RunSummary(of: run).exit != ExitStatus.success, let id = run.start?.id else { return nil }
     return "resume it with: opdash resume\(settings.state.map(ShellText.stateOption) ?? "") \(id)"
   }
 
@@ -188,6 +188,12 @@ struct RunLaunch {
       guard case .download(let work) = job.work, work.existing == .overwrite else { continue }
       try read.refuse(FileIdentity(path: work.file), "the file \(work.file) of job \(job.name)")
     }
+  }
+
+  private func approved(in graph: JobGraph, canAsk: Bool) throws(UsageError) -> Set<JobID> {
+    try Approvals.of(
+      settings.approved, earlier: plan.approvals, in: graph, of: plan.all, done: { plan.queue.restored[$0] != nil },
+      canAsk: canAsk)
   }
 
   private func slots(_ graph: JobGraph) -> Int { settings.slots ?? graph.slots ?? environment.processors }

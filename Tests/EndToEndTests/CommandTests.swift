@@ -121,6 +121,12 @@ struct CommandTests {
     #expect(run.outputText == "")
   }
 
+  @Test func aFileThatIsNotThereIsNamedBesideAnotherOne() throws {
+    let run = try place.run("check", "ci.conf")
+    #expect(run.ending() == .exited(2))
+    #expect(run.outputText == "ci.conf:1:1: there is no such file: check the path\n")
+  }
+
   // MARK: Shells
 
   /// zsh and fish are packages, which Demo/packages installs.
@@ -163,6 +169,7 @@ struct CommandTests {
     }
     _ = type(setup)
     #expect(type("opdash lis\t").contains("the sources"))
+    #expect(type("opdash -n fet\t").contains("1 of 5 jobs would run"))
     #expect(type("opdash run -n bui\t").contains("2 of 5 jobs would run"))
     #expect(type("opdash run -n test:u\t").contains("3 of 5 jobs would run"))
     #expect(type("opdash run -n wi\t").contains("1 of 5 jobs would run"))

@@ -1,7 +1,9 @@
+import Foundation
 import JobEngine
 import JobFiles
 import JobModel
 import RunStore
+import Support
 import Testing
 
 @testable import Session
@@ -55,11 +57,19 @@ private func text(_ text: String, writer: String? = nil) -> AddedText {
     let run = try graph("secrets: [TOKEN]\njobs: { a: ls }", ["TOKEN": "s3cret"])
     let reader = reader(run, ["TOKEN": "s3cret", "OTHER": "oth3r"])
     let none = NewlyKnown(jobs: [], pools: [:])
-    let refusal = AdditionRefusal("more.yml has the value of a secret of the run in it: write ${env.NAME} instead")
+    let refusal = AdditionRefusal(
+      "more.yml has the value of a secret of the run in it: write ${env.NAME} with NAME in opdash's own environment, "
+        + "or in a file of its 'dotenv'")
     #expect(throws: refusal) { try reader.read(text("jobs: { b: echo s3cret }"), .init(), after: none) }
     let read = try reader.read(text("secrets: [OTHER]\njobs: { b: 'echo ${env.OTHER}' }"), .init(), after: none)
     #expect(read.secrets == ["s3cret", "oth3r"])
     #expect(throws: refusal) { try reader.read(text("jobs: { c: echo oth3r }"), .init(), after: none) }
+    // What the refusal advises.
+    let folder = try TemporaryFolder()
+    try Data("TOKEN=s3cret\n".utf8).write(to: folder.file(".env"))
+    var advised = text("dotenv: .env\njobs: { b: { run: ls, env: { T: '${env.TOKEN}' } } }")
+    advised.directory = folder.url.path()
+    #expect(try reader.read(advised, .init(), after: none).jobs.count == 1)
     // One that the text itself makes a secret.
     let own = "secrets: [NEW]\njobs: { d: { run: ls, env: { NEW: n3w-value } } }"
     #expect(throws: refusal) { try reader.read(text(own), .init(), after: none) }

@@ -26,17 +26,17 @@ struct ApprovalsTests {
   @Test func whereNobodyCanAnswerNothingStarts() {
     #expect(
       refusal([], graph())
-        == "deploy[a] waits for a person's approval, and so do 2 more, for which only the dashboard and --ui plain ask, in a terminal: "
-        + "approve with --approve all, or use one of these")
+        == "deploy[a] waits for a person's approval, and so do 2 more, for which the dashboard and --ui plain ask, in a terminal: "
+        + "approve with --approve all, use one of these, or add --detach and answer with opdash approve")
     let one = graph { jobs in for index in 1...2 { jobs[index].approval = nil } }
     #expect(
       refusal([], one)
-        == "publish waits for a person's approval, for which only the dashboard and --ui plain ask, in a terminal: "
-        + "approve with --approve publish, or use one of these")
+        == "publish waits for a person's approval, for which the dashboard and --ui plain ask, in a terminal: "
+        + "approve with --approve publish, use one of these, or add --detach and answer with opdash approve")
     #expect(
       refusal(["publish"], graph())
-        == "deploy[a] waits for a person's approval, and so does 1 more, for which only the dashboard and --ui plain ask, in a terminal: "
-        + "approve with --approve all, or use one of these")
+        == "deploy[a] waits for a person's approval, and so does 1 more, for which the dashboard and --ui plain ask, in a terminal: "
+        + "approve with --approve all, use one of these, or add --detach and answer with opdash approve")
     #expect(refusal([], graph(), canAsk: true) == nil)
   }
 
@@ -66,6 +66,37 @@ struct ApprovalsTests {
   @Test func aNameThatIsNoJobIsSaidWithTheNearest() {
     #expect(
       refusal(["publsh"], graph(), canAsk: true) == "--approve: there is no job 'publsh': did you mean 'publish'?")
+  }
+
+  @Test func aJobThatAPersonStartsAndWhatNeedsItAskNobody() {
+    let manual = graph { jobs in
+      jobs[1].isManual = true
+      jobs[2].needs = [JobNeed(JobID(1))]
+      jobs[3].needs = [JobNeed(JobID(2))]
+    }
+    #expect(refusal([], manual) == nil)
+    let after = graph { jobs in
+      (jobs[1].isManual, jobs[2].isManual) = (true, true)
+      jobs[3].needs = [JobNeed(JobID(1), when: .finished)]
+    }
+    #expect(refusal([], after)?.hasPrefix("publish waits for a person's approval, for which") == true)
+  }
+
+  @Test func aJobThatIsDoneAsksNobody() throws {
+    let approved = try Approvals.of([], in: graph(), done: { $0 != JobID(0) }, canAsk: false)
+    #expect(approved == [])
+  }
+
+  @Test func aJobOfTheFileThatDoesNotRunIsSaidToBeOne() {
+    let all = graph()
+    var part = all
+    part.jobs.removeLast()
+    #expect(throws: UsageError("--approve: job 'publish' does not run: it is not asked for, nor needed")) {
+      try Approvals.of(["publish"], in: part, of: all, canAsk: true)
+    }
+    #expect(throws: UsageError("--approve: there is no job 'publis': did you mean 'publish'?")) {
+      try Approvals.of(["publis"], in: part, of: all, canAsk: true)
+    }
   }
 
   @Test func aJobWhoseConditionIsKnownToBeFalseAsksNobody() {

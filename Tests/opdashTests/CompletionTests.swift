@@ -49,6 +49,8 @@ struct CompletionTests {
     #expect(answer(["run", "-nj", ""]) == .candidates([]))
     #expect(answer(["run", "-j4", "b"]).lines == ["build\tthe program"])
     #expect(answer(["run", "--trace", ""]) == .files([]))
+    #expect(texts("run", "--output=") == ["lines", "grouped", "github"].map { "--output=\($0)" })
+    #expect(texts("each", "--output", "r") == ["raw"])
     #expect(texts("run", "--approve", "") == ["build", "test:unit", "all"])
     #expect(
       texts("run", "./x", "--approve=o") == ["--approve=of ./x"] || texts("run", "./x", "--approve", "o") == ["of ./x"])
@@ -70,6 +72,12 @@ struct CompletionTests {
     #expect(texts("check", "a.yml", "") == [])
     #expect(texts("graph", "build", "") == ["test:unit"])
     #expect(texts("graph", "--format", "d") == ["dot"])
+  }
+
+  @Test func jobsAreOfferedInPlaceOfACommand() {
+    #expect(texts("t") == ["test:unit"] && texts("b") == ["build"])
+    #expect(texts("build", "") == ["test:unit"])
+    #expect(texts("build", "--for") == ["--force"] && texts("-j", "4", "bu") == ["build"])
   }
 
   @Test func runsAreOfferedAsFarAsTheyAreTaken() {
@@ -102,6 +110,5 @@ struct CompletionTests {
     #expect(texts("completion", "") == ["bash", "zsh", "fish"])
     #expect(texts("help", "") == CommandName.allCases.map(\.rawValue) + ["jobs", "settings"])
     #expect(texts("get", "") == [] && texts("keys", "") == [] && texts("schema", "") == [])
-    #expect(texts("nonsense", "") == CommandName.allCases.map(\.rawValue))
   }
 }

@@ -54,6 +54,27 @@ struct JobFileSearchTests {
     #expect(try choose("ci") == .init(file: "opdash.yml", jobs: ["ci"]))
   }
 
+  @Test func aCommandWithoutJobsTakesAnyWordAsAFile() throws {
+    try make("opdash.yml")
+    try make("a/b/ci")
+    let search = JobFileSearch(directory: folder.file("a/b").path())
+    for file in ["ci", "ci.conf", "none", "-", "ci.yml"] { #expect(try search.choose(file: file) == .init(file: file)) }
+    #expect(try search.choose(file: nil) == .init(file: "../../opdash.yml", isAbove: true))
+  }
+
+  @Test func theOperandForAFileFindsIt() throws {
+    let search = JobFileSearch(directory: folder.file("a/b").path())
+    try make("a/b/opdash.json")
+    #expect(search.operand(for: "opdash.json") == "")
+    try make("a/b/opdash.yml")
+    #expect(search.operand(for: "opdash.yml") == "")
+    let operands = [
+      "opdash.json": "opdash.json", "ci.yml": "ci.yml", "x.conf": "./x.conf", "d/x": "d/x", "-": "./-",
+      "-a.yml": "./-a.yml", "two words.yml": "'two words.yml'",
+    ]
+    for (file, operand) in operands { #expect(search.operand(for: file) == " \(operand)") }
+  }
+
   @Test func theJobsOfAnEarlierRunAreKnownWhateverFilesAreThere() throws {
     try make("a/b/opdash.yml")
     let search = JobFileSearch(directory: folder.file("a/b").path())

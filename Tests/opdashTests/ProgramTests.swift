@@ -196,6 +196,16 @@ import Testing
     #expect(world.errors.text.hasSuffix("opdash: ../opdash.yml has no job 'jbo0': did you mean 'job0'?\n"))
   }
 
+  @Test func listAndCheckReadTheNamedFileBesideAnOpdashFile() throws {
+    let folder = try TemporaryFolder()
+    try Data().write(to: folder.file("opdash.yml"))
+    world.environment.currentDirectory = folder.url.path()
+    world.perform("check ci.conf")
+    #expect(world.path == "ci.conf" && world.output.text == "ci.conf: 1 job, no faults\n")
+    world.perform("list ci")
+    #expect(world.path == "ci" && world.statuses == [0, 0])
+  }
+
   @Test func aCompletionScriptGetsTheJobsAndNoFault() {
     world.perform("__complete run a.yml jo")
     #expect(world.output.text == "job0\tsimulate 0s\n")

@@ -23,6 +23,12 @@ import Testing
     #expect(world.statuses == [0, 0])
   }
 
+  @Test func aFileWithoutRunsIsNamed() throws {
+    try Data().write(to: folder.file("b.yml"))
+    world.perform("history b.yml")
+    #expect(world.output.text == "No run of b.yml is recorded.\n")
+  }
+
   @Test func theHistoryOfAFileThatIsNotThereIsRefused() {
     world.perform("history b.yml")
     #expect(world.errors.text == "opdash: there is no job file b.yml\n")

@@ -96,6 +96,25 @@ import Testing
     #expect(!world.isStarted && world.graph == nil)
   }
 
+  @Test func aSignalAfterTheLastJobLeavesNothingToResume() throws {
+    let context = CommandContext(
+      environment: world.environment, output: Output(world.output.descriptor), errors: Output(world.errors.descriptor),
+      end: { _ in })
+    var plan = RunPlan(subject: .graph(JobGraph(name: "g")), source: "g")
+    plan.isResumable = true
+    let launch = RunLaunch(context: context, plan: plan, settings: Settings())
+    func offer(_ state: JobState) -> String? {
+      let feed = FakeFeed()
+      feed.begin(1, run: "r1")
+      feed.post(.jobState(JobID(0), state, attempt: 1, pid: nil))
+      feed.post(.runFinished(RunSummary(of: feed.run, signal: SIGTERM)))
+      return launch.resumption(of: feed.run)
+    }
+    #expect(offer(.succeeded(upToDate: false)) == nil)
+    #expect(offer(.cancelled(by: .signal)) == "resume it with: opdash resume r1")
+    #expect(offer(.waiting) != nil)
+  }
+
   @Test func aDryRunPrintsAndStartsNothing() {
     world.perform("run a.yml -n --set ver=2 -j2")
     #expect(world.vars == ["ver": "2"])

@@ -44,6 +44,16 @@ import Testing
     #expect(try String(contentsOf: folder.file("other.yml"), encoding: .utf8) == "mine")
     #expect(perform("init no/a.yml").errors.text == "opdash: can't write no/a.yml: No such file or directory\n")
     #expect(perform("init new.yml").output.text.contains(": opdash run new.yml runs its jobs"))
+    // The printed command finds the file, also below another one.
+    for file in ["x.conf", "opdash.json", "d.yml"] {
+      let text = perform("init \(file)").output.text
+      let command = try #require(text.firstMatch(of: #/: opdash (run .*) runs its jobs/#)).1
+      let next = perform("\(command) -n")
+      #expect(next.statuses == [0])
+      #expect(next.path.map { folder.file($0).standardizedFileURL } == folder.file(file).standardizedFileURL, "\(text)")
+    }
+    #expect(perform("init -").errors.text == "opdash: opdash init takes the name of a file; this is '-'\n")
+    #expect(!folder.names().contains("-"))
     // A link is not followed, also where it leads nowhere.
     try FileManager.default.createSymbolicLink(atPath: folder.file("link.yml").path(), withDestinationPath: "nowhere")
     #expect(perform("init link.yml").statuses == [2] && folder.names().contains("nowhere") == false)

@@ -190,9 +190,13 @@ struct CommandLineParser {
     case .retry: return try control(.retry, operands)
     case .approve: return try control(.approve, operands)
     case .slots:
-      guard operands.count == 2, let run = operands.first, let number = operands.last.flatMap({ Int($0) }),
-        (1...100_000).contains(number)
-      else { throw UsageError("opdash slots needs a run and a number of slots, as in opdash slots last 4") }
+      guard operands.count == 2, let run = operands.first, let word = operands.last else {
+        throw UsageError("opdash slots needs a run and a number of slots, as in opdash slots last 4")
+      }
+      let slots = OptionValue<Int>.slots
+      guard let number = slots.read(word) else {
+        throw UsageError("opdash slots takes \(slots.takes); this is '\(word)'")
+      }
       return .slots(run: run, number)
     case .add:
       guard let file = operands.last else {
@@ -200,7 +204,9 @@ struct CommandLineParser {
       }
       return .add(run: operands.count > 1 ? operands.first : nil, file: file)
     case .keys: return .keys
-    case .initialize: return .initialize(file: operands.first ?? JobFileSearch.names[0])
+    case .initialize:
+      if operands.first == "-" { throw UsageError("opdash init takes the name of a file; this is '-'") }
+      return .initialize(file: operands.first ?? JobFileSearch.names[0])
     case .importing:
       let list = ImportFormat.allCases.map(\.rawValue).joined(last: "or")
       guard let word = operands.first else { throw UsageError("opdash import needs a format, \(list), and a file") }

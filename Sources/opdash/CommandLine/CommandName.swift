@@ -78,10 +78,10 @@ enum CommandName: String, CaseIterable {
     }
   }
 
-  private static let search = """
-    Without FILE, it is opdash.yml, opdash.yaml or opdash.json in this folder or the nearest one above; - is standard \
-    input.
+  private static let found = """
+    Without FILE, it is opdash.yml, opdash.yaml or opdash.json in this folder or the nearest one above
     """
+  private static let search = "\(found); - is standard input."
   private static let live = """
     RUN is a run that is going on, as opdash ps names it: its RUN or the beginning of that, PID or NAME; or last.
     """
@@ -344,7 +344,7 @@ enum CommandName: String, CaseIterable {
         .file, "list past runs, and how long each job usually takes",
         """
         Prints the recorded runs, the newest first, and for the job file how long each job usually takes, how often it
-        fails and which are flaky. \(Self.search)
+        fails and which are flaky. \(Self.found), and all runs where there is none.
 
         Runs are removed after 30 days, beyond the newest 200, and beyond 1 GB of events and logs, at the start of a
         run or by --prune; history in the settings file says otherwise.

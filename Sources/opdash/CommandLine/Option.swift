@@ -86,7 +86,7 @@ struct Option: Sendable {
   /// All options, in the order of the help.
   static let all: [Option] = [
     value(
-      "slots", letter: "j", .number(1...100_000), running, "jobs at once (default: the file's, else processors; get: 5)"
+      "slots", letter: "j", .slots, running, "jobs at once (default: the file's, else processors; get: 5)"
     ) { $0.settings.slots = $1 },
     flag("keep-going", letter: "k", running, "short for --on-failure keep-going") {
       $0.settings.onFailure = .keepGoing

@@ -23,7 +23,12 @@ struct OptionValue<Value>: Sendable {
 }
 
 extension OptionValue<String> {
-  static var file: Self { text("FILE", "a file", .files) }
+  /// A file to write.
+  static var file: Self {
+    Self(name: "FILE", takes: "a file (standard output is /dev/stdout)", candidates: .files) {
+      $0.isEmpty || $0 == "-" ? nil : $0
+    }
+  }
   static var folder: Self { text("DIR", "a folder", .folders) }
   static var url: Self {
     Self(name: "URL", takes: "a URL, http://… or https://…") {
@@ -63,8 +68,11 @@ extension OptionValue<Set<RunWarning.Kind>> {
 }
 
 extension OptionValue<Int> {
+  static var slots: Self { number(1...100_000) }
+
   static func number(_ range: ClosedRange<Int>) -> Self {
-    Self(name: "N", takes: "a whole number, \(range.lowerBound) or more") { text in
+    let limit = range.upperBound == .max ? "or more" : "to \(range.upperBound)"
+    return Self(name: "N", takes: "a whole number, \(range.lowerBound) \(limit)") { text in
       Int(text).flatMap { range.contains($0) ? $0 : nil }
     }
   }
@@ -80,7 +88,8 @@ extension OptionValue<Double> {
 
 extension OptionValue<Duration> {
   static func time(from least: Duration) -> Self {
-    Self(name: "TIME", takes: "a time as in \(DurationText.examples)") { text in
+    let limit = least > .zero ? " longer than 0," : ""
+    return Self(name: "TIME", takes: "a time\(limit) as in \(DurationText.examples)") { text in
       DurationText.parse(text).flatMap { $0 >= least ? $0 : nil }
     }
   }

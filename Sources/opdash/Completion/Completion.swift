@@ -47,7 +47,9 @@ struct Completion {
         } else if word.hasPrefix("-"), word != "-", !isOver {
           pending = Self.valueOption(inLetters: word, of: command)
         } else if command == nil {
-          command = CommandName(rawValue: word)
+          command = CommandName(rawValue: word) ?? .run
+          // `opdash JOB...` is short for `opdash run JOB...`.
+          if command?.rawValue != word { operands.append(word) }
         } else {
           operands.append(word)
         }
@@ -80,7 +82,8 @@ struct Completion {
       return fitting(options.map { Candidate(text: $0.spelled, summary: $0.summary) }, current)
     }
     guard let command = line.command else {
-      return fitting(CommandName.allCases.map { Candidate(text: $0.rawValue, summary: $0.row.summary) }, current)
+      let commands = CommandName.allCases.map { Candidate(text: $0.rawValue, summary: $0.row.summary) }
+      return fitting(commands + (current.isEmpty ? [] : jobs(nil)), current)
     }
     return operands(of: command, line.operands, current)
   }
@@ -123,7 +126,10 @@ struct Completion {
       let file = line.operands.first.flatMap { JobFileSearch.isFile($0) ? $0 : nil }
       let all = jobs(file) + [Candidate(text: "all", summary: "every job that asks")]
       return fitting(all.map { Candidate(text: prefix + $0.text, summary: $0.summary) }, current)
-    case .words(let words): return fitting(words.map { Candidate(text: prefix + $0) }, current)
+    case .words(let words):
+      // Only `each` prints what commands write as it is.
+      let words = words.filter { $0 != "raw" || line.command == .each }
+      return fitting(words.map { Candidate(text: prefix + $0) }, current)
     // The shells complete files in words of their own only.
     case .files where prefix.isEmpty: return .files([])
     case .folders where prefix.isEmpty: return .folders

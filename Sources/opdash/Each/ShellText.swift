@@ -97,7 +97,16 @@ struct ShellText {
 
   /// The option that names a state folder, with a space before it.
   static func stateOption(_ folder: String) -> String {
-    " --state " + String(decoding: quoted(Array(folder.utf8)[...]), as: UTF8.self)
+    " --state \(quoted(folder))"
+  }
+
+  /// The text as a word of a command line, in quotation marks where it needs them.
+  static func word(_ text: String) -> String {
+    text.wholeMatch(of: #/[A-Za-z0-9_+.\/-]+/#) == nil ? quoted(text) : text
+  }
+
+  private static func quoted(_ text: String) -> String {
+    String(decoding: quoted(Array(text.utf8)[...]), as: UTF8.self)
   }
 
   /// The bytes as a part of shell text within these quotes that stands for exactly them.

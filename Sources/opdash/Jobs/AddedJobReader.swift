@@ -70,7 +70,9 @@ final class AddedJobReader: AddedTextReader, @unchecked Sendable {
     guard let mask = SecretMask(known.secrets) else { return }
     let texts = [String(decoding: text.bytes, as: UTF8.self)] + text.vars.values
     guard let _ = texts.first(where: { mask.masked($0) != $0 }) else { return }
-    throw AdditionRefusal("\(text.file) has the value of a secret of the run in it: write ${env.NAME} instead")
+    throw AdditionRefusal(
+      "\(text.file) has the value of a secret of the run in it: write ${env.NAME} with NAME in opdash's own environment, "
+        + "or in a file of its 'dotenv'")
   }
 
   /// The jobs of a text, which follow the known ones.

@@ -58,6 +58,12 @@ struct JobFileSearch {
     return Choice(file: first, jobs: Array(words.dropFirst()))
   }
 
+  /// For a command that takes no jobs: any word is the file.
+  func choose(file: String?) throws(UsageError) -> Choice {
+    guard let file else { return try choose([]) }
+    return Choice(file: file)
+  }
+
   /// The words of an earlier command line that name jobs; it had the absolute `file`, whether it named it or not.
   func jobs(_ words: [String], of file: String) -> [String] {
     guard let first = words.first, Self.isFile(first) || JobFile.path(of: first, in: directory) == file else {
@@ -69,6 +75,12 @@ struct JobFileSearch {
   /// Whether a word is a job file and no job: `-`, a path, or a name that ends as a job file's does.
   static func isFile(_ word: String) -> Bool {
     word == "-" || word.contains("/") || extensions.contains { word.hasSuffix(".\($0)") }
+  }
+
+  /// The operand that names a file to a command, with a space before it; empty for the file that it finds without one.
+  func operand(for file: String) -> String {
+    if (try? find())?.path == file { return "" }
+    return " " + ShellText.word(Self.isFile(file) && !file.hasPrefix("-") ? file : "./\(file)")
   }
 
   /// The job file here or in the nearest folder above, relative to here.

@@ -75,7 +75,8 @@ struct RecordCommands {
       runs: rows, jobs: jobs.map { .init(name: $0, ends: ends[$0] ?? []) }, paint: paint, width: context.output.columns,
       elision: context.elision(settings))
     if invocation.wantsJSON { return context.print(document: RecordedJSON.history(table)) }
-    context.print(table.lines)
+    guard runs.isEmpty, let path else { return context.print(table.lines) }
+    context.print([MessageText.of("No run of \(lastComponent(ofPath: path)) is recorded.")])
   }
 
   func replay(_ name: String, speed: Double) throws {
