@@ -29,12 +29,7 @@ package enum JobFile {
   /// Symbolic links of its folder are resolved, as the system does before it follows `..`. The file may be a link
   /// itself: relative paths begin beside the link. A passed descriptor keeps its name.
   package static func path(of file: String, in currentDirectory: String) -> String {
-    let folder = FilePath.folder(of: file)
-    let place = FilePath.isAbsolute(file) ? folder : "\(currentDirectory)/\(folder)"
-    let real = ForeignFile.isPassed(file) ? nil : BytePath(place).resolved
-    // A path that is not UTF-8 can't be a key.
-    let known = real.flatMap { String(validating: $0.bytes, as: UTF8.self) } ?? place
-    return FilePath.absolute(FilePath.name(of: file), in: known)
+    JobFileInput.path(of: file, in: currentDirectory)
   }
 
   /// Decodes the text of a job file, which faults call `file`; `directory` is the absolute folder of relative paths.

@@ -13,8 +13,18 @@ struct JobFileInput {
 
   /// The absolute folder of relative paths in the file.
   func directory(in currentDirectory: String) -> String {
-    let folder = isRegular ? FilePath.folder(of: JobFile.path(of: shown, in: currentDirectory)) : ""
+    let folder = isRegular ? FilePath.folder(of: Self.path(of: shown, in: currentDirectory)) : ""
     return FilePath.absolute(folder, in: currentDirectory)
+  }
+
+  /// The absolute path of a file by that name.
+  static func path(of file: String, in currentDirectory: String) -> String {
+    let folder = FilePath.folder(of: file)
+    let place = FilePath.isAbsolute(file) ? folder : "\(currentDirectory)/\(folder)"
+    let real = ForeignFile.isPassed(file) ? nil : BytePath(place).resolved
+    // A path that is not UTF-8 can't be a key.
+    let known = real.flatMap { String(validating: $0.bytes, as: UTF8.self) } ?? place
+    return FilePath.absolute(FilePath.name(of: file), in: known)
   }
 
   /// Whether there is a file at `path`; true if that can't be determined.
