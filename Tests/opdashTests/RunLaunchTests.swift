@@ -143,7 +143,7 @@ import Testing
     world.text = """
       vars: { regen: "no" }
       jobs:
-        gen: { if: "${regen} == yes", run: ls, creates: \(made) }
+        gen: { if: "${regen} == yes", run: ls, creates: [\(made), gen.h] }
         build: { needs: { gen: finished }, run: ls, inputs: \(made), creates: \(app) }
       """
     world.perform("run a.yml -n --explain")
