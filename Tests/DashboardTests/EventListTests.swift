@@ -160,7 +160,7 @@ import Testing
 
   private static let jobCommands: [Command] =
     Command.all.filter { $0.section == .acting && ![.approve, .tagAll, .untag].contains($0) }
-    + [.zoom, .copy, .copyPath, .morePool, .fewerPool]
+    + [.zoom, .morePool, .fewerPool]
 
   @Test(arguments: jobCommands, [.executing, .failed(failure, allowed: false), .ready(for: .slot)] as [JobState])
   func anEventOfTheRunItselfIsOfNoJob(_ command: Command, _ state: JobState) {
@@ -169,8 +169,7 @@ import Testing
     #expect(bench.model.cursorRow == 0 && bench.cursor == "a" && bench.model.target == nil)
     #expect(command.request(&bench.model, bench.now).isEmpty)
     #expect(bench.model.prompt == nil && bench.model.tags.isEmpty && bench.model.page == .list)
-    let words = [.running: "this job uses no pool", .logging: "nothing to copy"] as [Command.Section: String]
-    #expect(bench.model.notice?.text == words[command.section] ?? "no job here")
+    #expect(bench.model.notice?.text == (command.section == .running ? "this job uses no pool" : "no job here"))
     // Its log can be read, and tagged jobs can be ended.
     bench.press(.tab)
     #expect(bench.model.target == JobID(0))

@@ -142,6 +142,8 @@ struct NewcomerTests {
     try window.press("x")
     try window.sees("Cancel job-10, not on the screen?")
     try window.press("Escape")
+    // A key that follows at once is one with Alt.
+    try window.sees("no question") { !$0.keys.contains("Cancel") }
     // Tagged, and hidden by a filter.
     try window.press("g")
     try window.sees("job-10", "▶")

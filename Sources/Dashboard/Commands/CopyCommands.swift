@@ -4,7 +4,7 @@ import Screen
 /// The commands that copy to the clipboard of the terminal.
 extension Command {
   static let copy = copying(
-    "copy", "y", "copy line or command", isEnabled: { $0.target != nil },
+    "copy", "y", "copy line or command", isEnabled: { $0.cursor != nil },
     word: { model in
       guard model.focus == .log, model.lines?.isEmpty == false else { return nil }
       return "copy " + (model.markedCount.map { Format.count($0, "line") } ?? "line")
@@ -29,7 +29,7 @@ extension Command {
     })
 
   static let copyPath = copying(
-    "copy-path", "F", "copy the path of its file", isEnabled: { $0.target != nil && $0.run.start?.folder != nil },
+    "copy-path", "F", "copy the path of its file", isEnabled: { $0.cursor != nil && $0.run.start?.folder != nil },
     word: { $0.focus == .log && $0.isLogClipped ? "path" : nil },
     effects: { _, model, now in
       copyPath(&model, now)
