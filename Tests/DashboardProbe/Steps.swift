@@ -28,11 +28,14 @@ final class Steps {
   }
 
   func run() throws {
-    feed.post((0..<8).map { .jobState(JobID($0), .executing, attempt: 1, pid: nil) }, at: .seconds(60))
-    for second in 61...70 {
-      let now = Self.report(second)
-      feed.post(others(second), at: now)
-      if second > 68 { feed.post([.jobProgress(JobID(1), progress(100 * (second - 69)))], at: now) }
+    feed.post((0..<8).map { .jobState(JobID($0), .executing, attempt: 1, pid: nil) }, at: .seconds(45))
+    // The others report so seldom that their rates don't fall while they are silent.
+    for (second, count) in [(46, 0), (66, 10)] {
+      let others = (0..<8).filter { $0 != 1 }
+      feed.post(others.map { .jobProgress(JobID($0), progress(count * (5 + $0))) }, at: Self.report(second))
+    }
+    for second in 69...70 {
+      feed.post([.jobProgress(JobID(1), progress(100 * (second - 69)))], at: Self.report(second))
     }
     advance(to: Self.report(70))
     try dashboard.run { _ in }
@@ -45,34 +48,22 @@ final class Steps {
   /// The time of the progress reports of a second.
   private static func report(_ second: Int) -> Duration { .seconds(second) + .milliseconds(300) }
 
-  /// The progress of all jobs but the one below the cursor's.
-  private func others(_ second: Int) -> [JobFact] {
-    (0..<8).filter { $0 != 1 }.map { .jobProgress(JobID($0), progress((second - 60) * (5 + $0))) }
-  }
-
-  /// Advances by a second: a frame shows the time and the progress of the others, another that of the job below the
-  /// cursor's.
+  /// Advances by a second: a frame shows the time, and another the progress of the job below the cursor's.
   private func step(_ number: Int) {
     guard number <= 12 else {
       dashboard.close()
       exit(0)
     }
     advance(to: .seconds(70 + number))
-    show(others(70 + number)) {
-      self.advance(to: Self.report(70 + number))
-      self.show([.jobProgress(JobID(1), self.progress(100 * (number + 1)))]) { self.step(number + 1) }
-    }
-  }
-
-  /// Draws a frame with the facts, then calls `body`.
-  private func show(_ facts: [JobFact], _ body: @escaping @MainActor () -> Void) {
-    feed.post(facts, at: clock.now)
-    // After the events, which are delivered on the same queue.
+    mark()
+    advance(to: Self.report(70 + number))
+    feed.post([.jobProgress(JobID(1), progress(100 * (number + 1)))], at: clock.now)
+    // After the event, which is delivered on the same queue.
     DispatchQueue.main.async {
       MainActor.assumeIsolated {
         self.clock.advance(by: .milliseconds(10))
         self.mark()
-        body()
+        self.step(number + 1)
       }
     }
   }
