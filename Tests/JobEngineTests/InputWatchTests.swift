@@ -145,8 +145,8 @@ struct InputWatchTests {
   }
 
   @Test func theFileThatAnInputIsALinkToIsWatched() throws {
-    try write("shared/conf")
-    link("conf", to: "shared/../shared/conf")
+    try write("common/conf")
+    link("conf", to: "common/../common/conf")
     // As Kubernetes mounts a map.
     try write("..1/km")
     try write("..2/km")
@@ -154,7 +154,7 @@ struct InputWatchTests {
     link("km", to: "..data/km")
     let watch = watch(["conf"], ["km"])
     defer { watch.stop() }
-    try write("shared/conf")
+    try write("common/conf")
     #expect(settle() == ["0": "conf"])
     link("..tmp", to: "..2")
     move("..tmp", "..data")

@@ -142,15 +142,17 @@ struct WatchedInputsTests {
     end(queue)
   }
 
+  /// Whether the log of the first job has these words.
+  private func notes(_ queue: JobQueue, _ words: String) -> Bool {
+    let log = queue.run[JobID(0)].log
+    return (0..<log.count).contains { log[$0].line.text.contains(words) }
+  }
+
   @Test func aJobThatChangesItsOwnInputsIsWatchedNoLonger() throws {
     try write("in", "1")
     let queue = try start([job("self", "date +%s%N > in; echo x >> log; sleep 0.1", inputs: ["in"])])
     defer { end(queue) }
-    #expect(
-      eventually {
-        let log = queue.run[JobID(0)].log
-        return (0..<log.count).contains { log[$0].line.text.contains("in has changed in three attempts in a row") }
-      })
+    #expect(eventually { notes(queue, "in has changed in three attempts in a row") })
     #expect(stays { (3...4).contains(text("log").count / 2) })
   }
 
@@ -160,11 +162,7 @@ struct WatchedInputsTests {
     if isFinal { follower.finally = .always }
     let queue = try start([job("test", "cat in; echo x >> log", inputs: ["in"]), follower])
     defer { end(queue) }
-    #expect(
-      eventually {
-        let log = queue.run[JobID(0)].log
-        return (0..<log.count).contains { log[$0].line.text.contains("a job that follows seems to write it") }
-      })
+    #expect(eventually { notes(queue, "a job that follows seems to write it") })
     let count = text("log").count
     #expect(stays { text("log").count == count })
   }
@@ -175,11 +173,7 @@ struct WatchedInputsTests {
     let command = "echo x >> log; sleep 0.05; date +%s%N > in; exec sleep 600"
     let queue = try start([job("self", command, inputs: ["in"], service: Service())])
     defer { end(queue) }
-    #expect(
-      eventually {
-        let log = queue.run[JobID(0)].log
-        return (0..<log.count).contains { log[$0].line.text.contains("in has changed in five attempts in a row") }
-      })
+    #expect(eventually { notes(queue, "in has changed in five attempts in a row") })
     let count = text("log").count
     #expect(stays { text("log").count == count })
   }
