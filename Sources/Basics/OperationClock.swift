@@ -100,8 +100,10 @@ public final class ManualOperationClock: OperationClock {
   /// A call without a queue is made on this thread; one with a queue is made there and waited for, or at once from there.
   public func advance(by duration: Duration) {
     let end = now + duration
-    while let (queue, body) = takeNext(until: end) {
-      if let queue, !Self.isCurrent(queue) { queue.sync(execute: body) } else { body() }
+    while let (number, queue) = reachNext(until: end) {
+      // Taken on its queue, from where a cancellation may have come first.
+      let call: @Sendable () -> Void = { self.state.withLock { $0.timers.removeValue(forKey: number)?.body }?() }
+      if let queue, !Self.isCurrent(queue) { queue.sync(execute: call) } else { call() }
     }
     state.withLock { $0.now = max($0.now, end) }
   }
@@ -114,14 +116,13 @@ public final class ManualOperationClock: OperationClock {
     return DispatchQueue.getSpecific(key: key) == true
   }
 
-  private func takeNext(until end: Duration) -> (queue: DispatchQueue?, body: @Sendable () -> Void)? {
+  private func reachNext(until end: Duration) -> (number: Int, queue: DispatchQueue?)? {
     state.withLock { state in
       guard let next = state.timers.min(by: { ($0.value.time, $0.key) < ($1.value.time, $1.key) }),
         next.value.time <= end
       else { return nil }
-      state.timers[next.key] = nil
       state.now = max(state.now, next.value.time)
-      return (next.value.queue, next.value.body)
+      return (next.key, next.value.queue)
     }
   }
 

@@ -101,6 +101,21 @@ struct OperationClockTests {
     #expect(calls == ["7", "7"])
   }
 
+  @Test func aCallThatWaitsForItsQueueCanBeCancelledFromThere() {
+    let (queue, advanced) = (DispatchQueue(label: "test"), DispatchSemaphore(value: 0))
+    let timer = clock.schedule(after: .seconds(1), on: queue) { [heard] in heard.withLock { $0.append("called") } }
+    queue.sync {
+      DispatchQueue.global().async { [clock] in
+        clock.advance(by: .seconds(1))
+        advanced.signal()
+      }
+      #expect(eventually { clock.now == .seconds(1) })
+      timer.cancel()
+    }
+    advanced.wait()
+    #expect(calls == [])
+  }
+
   // MARK: The clock of the system
 
   @Test(arguments: [.seconds(-5), .zero, .milliseconds(1)] as [Duration])
