@@ -144,6 +144,12 @@ package enum ProcessTable {
       && threads.allSatisfy { text("/proc/\(pid)/task/\($0)/stat")?.contains(") S ") == true }
   }
 
+  /// Whether one of its threads sleeps for a time, not for an event.
+  package static func hasSleepingThread(_ pid: pid_t) -> Bool {
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
+    return threads.contains { text("/proc/\(pid)/task/\($0)/wchan")?.hasSuffix("nanosleep") == true }
+  }
+
   private static func count(_ folder: String) -> Int {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).count
   }
