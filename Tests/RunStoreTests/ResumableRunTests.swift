@@ -5,12 +5,14 @@ import Testing
 
 struct ResumableRunTests {
   private func entry(
-    _ id: String, in directory: String, file: String? = nil, exit: Int32? = nil, resumes: String? = nil
+    _ id: String, in directory: String, file: String? = nil, exit: Int32? = nil, cancelled: Int = 0,
+    resumes: String? = nil
   ) -> RunEntry {
     var summary: RunSummary?
     if let exit {
       summary = RunSummary()
       summary?.exit = exit
+      summary?.cancelled = cancelled
     }
     let origin = RunOrigin(command: "get", file: file, directory: directory, slots: 1, onFailure: "keep-going")
     return RunEntry(
@@ -30,9 +32,16 @@ struct ResumableRunTests {
     #expect(choice([entry("2", in: "/w"), entry("1", in: "/x", file: "/f")], file: "/f") == "1")
   }
 
-  @Test(arguments: [(nil, true), (0, false), (1, true), (130, true)] as [(Int32?, Bool)])
-  func aRunThatEndedWellIsFinished(exit: Int32?, isUnfinished: Bool) {
-    #expect(entry("1", in: "/w", exit: exit).isUnfinished == isUnfinished)
+  @Test(arguments: [(nil, 0, true), (0, 0, false), (1, 0, true), (3, 1, true)] as [(Int32?, Int, Bool)])
+  func aRunThatEndedWellIsFinished(exit: Int32?, cancelled: Int, isUnfinished: Bool) {
+    #expect(entry("1", in: "/w", exit: exit, cancelled: cancelled).isUnfinished == isUnfinished)
+  }
+
+  @Test func aSignalAfterTheLastJobLeavesNoWork() {
+    for exit: Int32 in [130, 143] {
+      #expect(entry("1", in: "/w", exit: exit, cancelled: 1).isUnfinished)
+      #expect(!entry("1", in: "/w", exit: exit).isUnfinished)
+    }
   }
 
   @Test func aRunThatGoesOnIsTheObstacleToItself() {

@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import JobModel
 
 /// Chooses the run that `opdash resume` continues when none is named.
 package enum ResumableRun {
@@ -49,6 +50,10 @@ extension RunStore {
 }
 
 extension RunEntry {
-  /// Whether the run is in progress, was killed, or ended with work left.
-  package var isUnfinished: Bool { summary.map { $0.exit != 0 } ?? true }
+  /// Whether the run is in progress, was killed, or ended with work left, which a signal after the last job does not leave.
+  package var isUnfinished: Bool {
+    guard let summary else { return true }
+    let endedBySignal = summary.exit > ExitStatus.signal(0)
+    return (endedBySignal ? ExitStatus.of(summary) : summary.exit) != ExitStatus.success
+  }
 }
