@@ -24,6 +24,7 @@ struct EventChunkTests {
     let isDone = chunk.deflate()
     #expect(isDone && chunk.bytes == bytes && chunk.size == 8000)
     #expect(inflated(bytes, size: 8000) == Self.text)
+    #expect(bytes.capacity < 2 * bytes.count, "it keeps no room")
   }
 
   @Test(arguments: [7999, 8001, 0, -1, .max]) func anotherSizeIsADamage(size: Int) throws {

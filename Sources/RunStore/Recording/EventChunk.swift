@@ -28,12 +28,11 @@ struct EventChunk: Sendable {
 
   private func deflated() -> [UInt8]? {
     var size = compressBound(uLong(bytes.count))
-    var isGood = false
-    let result = [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
-      isGood = compress2(buffer.baseAddress, &size, bytes, uLong(bytes.count), Self.level) == Z_OK
-      count = isGood ? Int(size) : 0
+    // An array with room for the bound would keep it while it waits for the disk.
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Int(size)) { buffer in
+      guard compress2(buffer.baseAddress, &size, bytes, uLong(bytes.count), Self.level) == Z_OK else { return nil }
+      return Array(buffer[..<Int(size)])
     }
-    return isGood ? result : nil
   }
 
   /// The content of `size` bytes; nil if it is damaged.
