@@ -13,6 +13,8 @@ private func entry(
   if let exit {
     summary = RunSummary()
     summary?.exit = exit
+    // What a signal ends has work left.
+    summary?.cancelled = exit > 128 ? 1 : 0
   }
   return RunEntry(
     id: id, name: "w", origin: origin, startedAt: began - age, endedAt: exit.map { _ in began }, summary: summary,
