@@ -190,8 +190,7 @@ import Dispatch
       var elements: [Element] = []
       swap(&elements, &state.spare)
       swap(&elements, &state.elements)
-      defer { state.waiting = [] }
-      return (elements: elements, waiting: state.waiting, isClosed: state.isClosed)
+      return (elements: elements, waiting: exchange(&state.waiting, with: []), isClosed: state.isClosed)
     }
     if !taken.isClosed { receive(taken.elements) }
     for body in taken.waiting { body() }

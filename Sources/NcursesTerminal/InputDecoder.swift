@@ -84,10 +84,8 @@ package struct InputDecoder: Sendable {
   ///
   /// Ends a paste only after an escape byte, for a terminal that has lost the end of one.
   package mutating func flush() -> [DecodedInput] {
-    let held = state
-    if case .paste = held, pasted.last != Self.pasteEnd[0] { return [] }
-    state = .ground
-    switch held {
+    if case .paste = state, pasted.last != Self.pasteEnd[0] { return [] }
+    switch exchange(&state, with: .ground) {
     case .ground: scalars = ScalarDecoder()
     case .escape where lead == .escape: break
     case .escape:
@@ -313,15 +311,12 @@ package struct InputDecoder: Sendable {
 
   /// Emits typed scalars as graphemes: an accent may follow its letter.
   private mutating func typedEnds() {
-    let characters = typed
-    typed = ""
-    for character in characters { emit(.character(character)) }
+    for character in exchange(&typed, with: "") { emit(.character(character)) }
   }
 
   private mutating func drain() -> [DecodedInput] {
     typedEnds()
-    defer { decoded = [] }
-    return decoded
+    return exchange(&decoded, with: [])
   }
 
   private static let backgroundAnswer = Array("11;rgb".utf8)

@@ -38,8 +38,7 @@ final class ProgramLog: Sendable {
         state.dropped += state.pending[..<end].count { $0 == 0x0A }
         state.pending.removeFirst(end)
       }
-      defer { state.isDue = true }
-      return !state.isDue
+      return !exchange(&state.isDue, with: true)
     }
     guard isFirst else { return }
     feed.stream.queue.asyncAfter(deadline: .now() + Self.interval) {

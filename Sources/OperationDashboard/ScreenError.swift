@@ -34,11 +34,7 @@ enum ScreenClaim {
   static var isHeld: Bool { isTaken.withLock(\.self) }
 
   static func take() throws(Dashboard.ScreenError) {
-    let wasTaken = isTaken.withLock { isTaken in
-      defer { isTaken = true }
-      return isTaken
-    }
-    if wasTaken { throw .isTaken }
+    if isTaken.withLock({ exchange(&$0, with: true) }) { throw .isTaken }
   }
 
   static func release() { isTaken.withLock { $0 = false } }

@@ -134,9 +134,7 @@ final class LineChannel: @unchecked Sendable {
         handlers?.receive(piece)
       } else {
         partial += piece
-        let line = partial
-        partial = []
-        line.withUnsafeBufferPointer { handlers?.receive($0) }
+        exchange(&partial, with: []).withUnsafeBufferPointer { handlers?.receive($0) }
       }
     }
     guard handlers != nil else { return }

@@ -157,10 +157,9 @@ package final class Output: Sendable {
   }
 
   private func lose(_ failure: Int32) {
-    let whenLost = state.withLock { state -> (@Sendable (Int32) -> Void)? in
-      defer { state.whenLost = nil }
+    let whenLost = state.withLock { state in
       (state.isLost, state.failure) = (true, failure)
-      return state.whenLost
+      return state.whenLost.take()
     }
     whenLost?(failure)
   }

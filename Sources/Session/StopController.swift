@@ -77,8 +77,7 @@ final class StopController: Sendable {
   func begin(_ session: Session) -> [StopSequence.Cause] {
     state.withLock { state in
       state.session = session
-      defer { state.early = [] }
-      return state.early
+      return exchange(&state.early, with: [])
     }
   }
 
@@ -147,10 +146,7 @@ final class StopController: Sendable {
 
   /// Ends the run once nothing executes, or makes the process leave when the grace of the executing jobs is over.
   private func watchEnd() {
-    let isFirst = state.withLock { state in
-      defer { state.isWatchingEnd = true }
-      return !state.isWatchingEnd
-    }
+    let isFirst = !state.withLock { exchange(&$0.isWatchingEnd, with: true) }
     guard isFirst, let signal else { return }
     watchOutputs()
     let subscription = feed.subscribe(on: queue) { [weak self] events in
@@ -211,11 +207,7 @@ final class StopController: Sendable {
   }
 
   private func watchOutputs() {
-    let isFirst = state.withLock { state in
-      defer { state.isWatchingOutputs = true }
-      return !state.isWatchingOutputs
-    }
-    if isFirst { checkOutputs() }
+    if !state.withLock({ exchange(&$0.isWatchingOutputs, with: true) }) { checkOutputs() }
   }
 
   /// Checks whether the outputs are read, repeatedly until the session leaves.

@@ -138,11 +138,7 @@ package final class SlurmAllocation: Sendable {
   package func release(_ done: @escaping @Sendable () -> Void = {}) {
     let isDone = Lock(false)
     let finish: @Sendable () -> Void = {
-      let isFirst = isDone.withLock { value in
-        defer { value = true }
-        return !value
-      }
-      if isFirst { done() }
+      if !isDone.withLock({ exchange(&$0, with: true) }) { done() }
     }
     let id: SlurmJobID? =
       switch operation.status {

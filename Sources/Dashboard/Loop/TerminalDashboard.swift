@@ -207,8 +207,7 @@ package final class TerminalDashboard {
   // MARK: The end
 
   private func leave(_ departure: Departure) {
-    let done = whenDone
-    whenDone = nil
+    let done = whenDone.take()
     // The last frame shows the result, on terminals that keep it.
     if departure != .terminalClosed { draw() }
     end()
@@ -234,10 +233,5 @@ package final class PromptFlag: Sendable {
   func set(_ isOpen: Bool) { self.isOpen.withLock { $0 = isOpen } }
 
   /// Returns whether a prompt is open; the next call returns false, so that a second Ctrl-C reaches the run in any case.
-  package func take() -> Bool {
-    isOpen.withLock { isOpen in
-      defer { isOpen = false }
-      return isOpen
-    }
-  }
+  package func take() -> Bool { isOpen.withLock { exchange(&$0, with: false) } }
 }

@@ -90,10 +90,7 @@ struct JobFileParts {
   }
 
   /// The map of the job file, which the parts then no longer hold.
-  mutating func takeRoot() -> YAMLNode {
-    defer { root = .null }
-    return root
-  }
+  mutating func takeRoot() -> YAMLNode { exchange(&root, with: .null) }
 
   // MARK: Other files
 

@@ -49,8 +49,7 @@ package struct EventReader: Sendable {
     if held.isEmpty, names.count >= awaited { return [event] }
     held.append(event)
     guard names.count >= awaited else { return [] }
-    defer { held = [] }
-    return held
+    return exchange(&held, with: [])
   }
 
   private mutating func event(_ fields: JSONFields) throws(JSONFault) -> JobEvent {

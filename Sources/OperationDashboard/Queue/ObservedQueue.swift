@@ -122,11 +122,7 @@ final class ObservedQueue: JobFeed, Sendable {
     let isOver = Lock(false)
     return JobSubscription(snapshot: subscription.snapshot) { [weak self] in
       subscription.cancel()
-      let wasOver = isOver.withLock { isOver in
-        defer { isOver = true }
-        return isOver
-      }
-      if !wasOver { self?.leave() }
+      if !isOver.withLock({ exchange(&$0, with: true) }) { self?.leave() }
     }
   }
 

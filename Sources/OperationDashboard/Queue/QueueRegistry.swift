@@ -27,10 +27,7 @@ struct QueueRegistry {
 
   func isKnown(_ operation: Operation) -> Bool { member(of: operation) != nil }
 
-  mutating func takeArrivals() -> [Arrival] {
-    defer { arrivals = [] }
-    return arrivals
-  }
+  mutating func takeArrivals() -> [Arrival] { exchange(&arrivals, with: []) }
 
   mutating func forget(_ member: QueueMember) {
     members[ObjectIdentifier(member.operation)] = nil

@@ -101,10 +101,7 @@ struct StartGate: Equatable {
   mutating func deferStart() { isStartDeferred = true }
 
   /// Whether the start was deferred; it no longer is.
-  mutating func takeDeferredStart() -> Bool {
-    defer { isStartDeferred = false }
-    return isStartDeferred
-  }
+  mutating func takeDeferredStart() -> Bool { exchange(&isStartDeferred, with: false) }
 
   /// The operation is cancelled and passes both gates; true if its start was deferred, so that nothing else starts it.
   mutating func abandon() -> Bool {

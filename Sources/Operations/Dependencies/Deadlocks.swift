@@ -83,9 +83,8 @@ extension DependencyGraph {
     change { contents, effects in
       let began = DispatchTime.now().uptimeNanoseconds
       defer { contents.searchTime = Int(DispatchTime.now().uptimeNanoseconds - began) }
-      let events = contents.suspects
+      let events = exchange(&contents.suspects, with: [])
       var search = contents.search(budget: DeadlockSearch.longBudget + 100 * events.count)
-      contents.suspects = []
       defer { effects.release(search.visited + events.map(\.operation)) }
       var victim: AsyncOperation?
       let cycle = search.cycle(from: events) { cycle in

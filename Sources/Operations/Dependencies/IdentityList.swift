@@ -69,10 +69,7 @@ struct IdentityList<Element: Identifying> {
     return unshared + sparse.indices.filter { isKnownUniquelyReferenced(&sparse[$0]) }.compactMap { sparse[$0] }
   }
 
-  mutating func takeAll() -> [Element] {
-    defer { self = IdentityList() }
-    return items
-  }
+  mutating func takeAll() -> [Element] { exchange(&self, with: IdentityList()).items }
 
   private mutating func place(of identity: ObjectIdentifier) -> Int? {
     guard dense.count + sparse.count > Self.smallest else { return dense.firstIndex { $0.identity == identity } }

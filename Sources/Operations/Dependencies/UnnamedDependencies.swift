@@ -20,10 +20,7 @@ extension DependencyGraph {
   }
 
   private static func adopt() {
-    let adopters = contents.withLock { contents in
-      defer { contents.adopters = [] }
-      return contents.adopters
-    }
+    let adopters = contents.withLock { exchange(&$0.adopters, with: []) }
     for operation in adopters where operation.state < .executing && !operation.isCancelled {
       let (unnamed, holder) = contents.withLock { _ in
         (unnamedDependencies(of: operation), operation.parts.existingNode?.holder)

@@ -26,8 +26,7 @@ final class GroupSuspension: @unchecked Sendable {
       guard isAllowed(), !state.followers.contains(queue) else { return false }
       state.followers.append(queue)
       queue.isSuspended = true
-      defer { state.isPolling = true }
-      return !state.isPolling
+      return !exchange(&state.isPolling, with: true)
     }
     if mustPoll { poll() }
   }

@@ -131,8 +131,7 @@ final class RareState<Owner: ConditionalOperation>: @unchecked Sendable {
   func attach(to queue: OperationQueue) -> Bool {
     contents.withLock { contents in
       contents.queue = queue
-      defer { contents.isAttached = true }
-      return !contents.isAttached
+      return !exchange(&contents.isAttached, with: true)
     }
   }
 
@@ -140,8 +139,7 @@ final class RareState<Owner: ConditionalOperation>: @unchecked Sendable {
   func start(in queue: OperationQueue) -> Bool {
     contents.withLock { contents in
       contents.startQueue = queue
-      defer { contents.isAttached = true }
-      return !contents.isAttached
+      return !exchange(&contents.isAttached, with: true)
     }
   }
 
@@ -169,17 +167,11 @@ final class RareState<Owner: ConditionalOperation>: @unchecked Sendable {
   }
 
   func takeBeforeExecuting() -> [@Sendable (Owner) async -> Void] {
-    contents.withLock { contents in
-      defer { contents.beforeExecuting = [] }
-      return contents.beforeExecuting
-    }
+    contents.withLock { exchange(&$0.beforeExecuting, with: []) }
   }
 
   func takeBeforeFinishing() -> [@Sendable (Owner) async -> Void] {
-    contents.withLock { contents in
-      defer { contents.beforeFinishing = [] }
-      return contents.beforeFinishing
-    }
+    contents.withLock { exchange(&$0.beforeFinishing, with: []) }
   }
 
   // MARK: Conditions

@@ -368,8 +368,7 @@ public final class DependencyQueue: AdmittingQueue, @unchecked Sendable {
   private func takeAwaiting() -> [@Sendable () -> Void] {
     guard isAwaited.load(ordering: .relaxed), isEmpty else { return [] }
     isAwaited.store(false, ordering: .sequentiallyConsistent)
-    defer { whenEmpty = [] }
-    return whenEmpty
+    return exchange(&whenEmpty, with: [])
   }
 
   private func watch(_ operation: Operation) {

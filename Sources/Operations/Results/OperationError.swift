@@ -151,12 +151,10 @@ public struct OperationError: Error, Equatable, LocalizedError, CustomStringConv
     init(_ errors: [any Error]) { self.errors = errors }
 
     deinit {
-      var pile = errors
-      errors = []
+      var pile = exchange(&errors, with: [])
       while !pile.isEmpty {
         guard var inner = Self.causes(of: pile.removeLast()), isKnownUniquelyReferenced(&inner) else { continue }
-        pile += inner.errors
-        inner.errors = []
+        pile += exchange(&inner.errors, with: [])
       }
     }
 

@@ -274,10 +274,7 @@ public final class ShellOperation: ResultOperation<ShellResult>, ControllableOpe
 
   /// Posts that something other than `pause()` has stopped the program, often the program itself, or that it continues.
   func childStopped(by signal: Int32?) {
-    let isNew = process.withLock { process in
-      defer { process.stopSignal = signal }
-      return process.stopSignal != signal
-    }
+    let isNew = process.withLock { exchange(&$0.stopSignal, with: signal) != signal }
     if isNew { post(signal.map(OperationEvent.stopped) ?? .continued) }
   }
 

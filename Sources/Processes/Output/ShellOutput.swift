@@ -170,8 +170,7 @@ package final class ShellOutput: @unchecked Sendable {
       Self.total.wrappingSubtract(size, ordering: .relaxed)
       let waiting = unhandled.withLock { unhandled in
         unhandled.count -= 1
-        defer { unhandled.waiting = [] }
-        return unhandled.waiting
+        return exchange(&unhandled.waiting, with: [])
       }
       for consumed in waiting { consumed() }
     }

@@ -64,12 +64,11 @@ struct RunNotes {
 
   /// The changes since the last call.
   mutating func takeBatch() -> Batch {
-    defer { batch = Batch() }
     // Now, because most processes have ended by then.
     for id in newProcesses { identifyProcess(of: id) }
     newProcesses = []
     batch.jobs = names.count
-    return batch
+    return exchange(&batch, with: Batch())
   }
 
   private mutating func identifyProcess(of id: JobID) {

@@ -135,8 +135,8 @@ package final class RunRecorder: @unchecked Sendable {
 
   private func tellRecorded() {
     let bodies = state.withLock { state in
-      defer { (state.isRecorded, state.whenRecorded) = (true, []) }
-      return state.whenRecorded
+      state.isRecorded = true
+      return exchange(&state.whenRecorded, with: [])
     }
     for body in bodies { body() }
   }
@@ -271,10 +271,7 @@ package final class RunRecorder: @unchecked Sendable {
   }
 
   private func scheduleFlush() {
-    let isFirst = state.withLock { state in
-      defer { state.isFlushDue = true }
-      return !state.isFlushDue
-    }
+    let isFirst = !state.withLock { exchange(&$0.isFlushDue, with: true) }
     guard isFirst else { return }
     _ = clock.schedule(after: limits.flushInterval, on: flushing) { [weak self] in
       guard let self else { return }
@@ -320,10 +317,7 @@ package final class RunRecorder: @unchecked Sendable {
   }
 
   private func leave() {
-    let (subscription, isFirst) = state.withLock { state in
-      defer { state.hasLeft = true }
-      return (state.subscription.take(), !state.hasLeft)
-    }
+    let (subscription, isFirst) = state.withLock { ($0.subscription.take(), !exchange(&$0.hasLeft, with: true)) }
     subscription?.cancel()
     if isFirst { done.leave() }
   }

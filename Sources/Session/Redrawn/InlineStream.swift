@@ -85,10 +85,7 @@ package final class InlineStream: Sendable {
   /// Writes the pending lines, and the block below them if it has changed.
   package func draw(_ rows: [TerminalText]) {
     state.withLock { state in
-      let hasOutput = hasOutput.withLock { hasOutput in
-        defer { hasOutput = false }
-        return hasOutput
-      }
+      let hasOutput = hasOutput.withLock { exchange(&$0, with: false) }
       let hasNews = hasOutput || !state.pending.isEmpty || state.shown != rows
       guard state.isOpen, !state.isSuspended, hasNews else { return }
       guard !terminal_is_taken(descriptor) else { return retreat(&state) }
@@ -179,11 +176,7 @@ package final class InlineStream: Sendable {
 
   /// On a thread of the capture, or while the state is locked.
   func noteOutput() {
-    let isFirst = hasOutput.withLock { hasOutput in
-      defer { hasOutput = true }
-      return !hasOutput
-    }
-    if isFirst { whenStale.withLock { $0 }?() }
+    if !hasOutput.withLock({ exchange(&$0, with: true) }) { whenStale.withLock { $0 }?() }
   }
 
   /// Keeps the lines until the shell gives the terminal back.

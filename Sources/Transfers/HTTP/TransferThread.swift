@@ -140,11 +140,7 @@ package final class TransferThread: @unchecked Sendable {
   }
 
   private func runInbox() {
-    let bodies = inbox.withLock { inbox in
-      defer { inbox.bodies = [] }
-      return inbox.bodies
-    }
-    for body in bodies { body() }
+    for body in inbox.withLock({ exchange(&$0.bodies, with: []) }) { body() }
   }
 
   private func fireTimers() {

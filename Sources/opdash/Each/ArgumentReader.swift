@@ -64,10 +64,7 @@ final class ArgumentReader: @unchecked Sendable {
   }
 
   private func endOnce() {
-    let (isFirst, subscription) = state.withLock { state in
-      defer { state.hasEnded = true }
-      return (!state.hasEnded, state.subscription.take())
-    }
+    let (isFirst, subscription) = state.withLock { (!exchange(&$0.hasEnded, with: true), $0.subscription.take()) }
     if isFirst { end() }
     withExtendedLifetime(subscription) {}
   }

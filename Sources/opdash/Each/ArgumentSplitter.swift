@@ -51,14 +51,12 @@ struct ArgumentSplitter {
   /// The text after the last delimiter; nil if empty.
   mutating func finish() -> ListArgument? {
     guard !rest.isEmpty || head != nil else { return nil }
-    defer { rest = [] }
-    return take(rest[...])
+    return take(exchange(&rest, with: [])[...])
   }
 
   private mutating func take(_ bytes: ArraySlice<UInt8>) -> ListArgument {
-    defer { head = nil }
     count += 1
-    return ListArgument(bytes: head ?? Array(bytes.prefix(Self.limit + 1)), place: count)
+    return ListArgument(bytes: head.take() ?? Array(bytes.prefix(Self.limit + 1)), place: count)
   }
 
   private func append(_ argument: ListArgument, to arguments: inout [ListArgument]) {

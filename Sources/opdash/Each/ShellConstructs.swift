@@ -99,8 +99,7 @@ struct ShellConstructs {
   mutating func takeArgument() { (last, isEscaped) = (UInt8(ascii: "}"), false) }
 
   mutating func take(_ byte: UInt8, next: ArraySlice<UInt8>) {
-    let before = last
-    last = isEscaped ? UInt8(ascii: "\\") : byte
+    let before = exchange(&last, with: isEscaped ? UInt8(ascii: "\\") : byte)
     guard !isEscaped else { return isEscaped = false }
     if current.kind == .duplication, current.quote == nil, Self.isDelimiter(byte) {
       // Blanks may stand before the word.

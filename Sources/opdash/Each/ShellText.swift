@@ -44,8 +44,7 @@ struct ShellText {
       return isContinued = true
     }
     let next = Self.joined(next)
-    let before = last
-    last = byte
+    let before = exchange(&last, with: byte)
     constructs.take(byte, next: next)
     guard opening == nil else {
       // Where it is not understood, a parameter of awk looks like one of the shell; one in quotation marks is the shell's.

@@ -60,8 +60,7 @@ struct PathForecast {
   /// For a large graph each call computes a part, so that no key waits for the whole.
   mutating func update(_ run: Run, _ index: JobIndex, now: Duration, _ wanted: Extent) {
     let isLarge = run.jobs.count > Self.frequentLimit
-    let isContinued = isPartial
-    isPartial = false
+    let isContinued = exchange(&isPartial, with: false)
     if isLarge, wanted == .chain { return }
     if !isRecent(run, now: now) {
       // The old results don't cover new jobs.
