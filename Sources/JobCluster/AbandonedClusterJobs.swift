@@ -210,12 +210,6 @@ package struct EarlierClusterJob: Sendable, Equatable {
   /// How often the run had submitted the job to the cluster.
   package var number: Int
 
-  package init(run: String, folder: String, number: Int) {
-    self.run = run
-    self.folder = folder
-    self.number = number
-  }
-
   /// The folder of the cluster job files of a run with the given folder.
   package static func folder(inRun folder: String) -> String { folder + "/cluster" }
 

@@ -28,21 +28,6 @@ package struct EndedJob: Sendable, Equatable {
   package var at: Date
   /// The hash of the last attempt's inputs.
   package var inputs: String?
-
-  package init(
-    run: String, job: JobID, name: String, fingerprint: String? = nil, attempts: Int, outcome: Outcome,
-    took: Duration? = nil, at: Date, inputs: String? = nil
-  ) {
-    self.run = run
-    self.job = job
-    self.name = name
-    self.fingerprint = fingerprint
-    self.attempts = attempts
-    self.outcome = outcome
-    self.took = took
-    self.at = at
-    self.inputs = inputs
-  }
 }
 
 extension EndedJob.Outcome {
@@ -81,11 +66,4 @@ package struct AttemptProcess: Sendable, Equatable {
   package var name: String
   package var attempt: Int
   package var process: ProcessIdentity
-
-  package init(job: JobID, name: String, attempt: Int, process: ProcessIdentity) {
-    self.job = job
-    self.name = name
-    self.attempt = attempt
-    self.process = process
-  }
 }

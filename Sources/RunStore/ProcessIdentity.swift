@@ -9,12 +9,6 @@ package struct ProcessIdentity: Sendable, Hashable {
   /// The boot of the machine; empty if unknown.
   package var boot: String
 
-  package init(pid: Int32, startTime: UInt64, boot: String) {
-    self.pid = pid
-    self.startTime = startTime
-    self.boot = boot
-  }
-
   /// This process.
   package static let current = of(getpid()) ?? ProcessIdentity(pid: getpid(), startTime: 0, boot: bootID)
 

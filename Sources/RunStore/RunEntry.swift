@@ -22,25 +22,6 @@ package struct RunEntry: Sendable, Equatable {
   package var resumes: String?
   /// The value that marks every process of its shell jobs in their environment.
   package var cookie: String?
-
-  package init(
-    id: String, name: String, origin: RunOrigin, startedAt: Date, endedAt: Date? = nil, summary: RunSummary? = nil,
-    length: Duration? = nil, jobs: Int, process: ProcessIdentity, folder: String? = nil, resumes: String? = nil,
-    cookie: String? = nil
-  ) {
-    self.id = id
-    self.name = name
-    self.origin = origin
-    self.startedAt = startedAt
-    self.endedAt = endedAt
-    self.summary = summary
-    self.length = length
-    self.jobs = jobs
-    self.process = process
-    self.folder = folder
-    self.resumes = resumes
-    self.cookie = cookie
-  }
 }
 
 /// How a run was started: enough to make its job graph again.

@@ -1,8 +1,9 @@
 import Foundation
 import JobModel
-import RunStore
 import Support
 import Testing
+
+@testable import RunStore
 
 struct ProcessIdentityTests {
   @Test func aProcessIsAliveUntilItEnds() throws {

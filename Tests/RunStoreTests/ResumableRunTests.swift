@@ -1,7 +1,8 @@
 import Foundation
 import JobModel
-import RunStore
 import Testing
+
+@testable import RunStore
 
 struct ResumableRunTests {
   private func entry(

@@ -1,7 +1,8 @@
 import Foundation
-import RunStore
 import Support
 import Testing
+
+@testable import RunStore
 
 /// One process at a time goes on with a run.
 @Suite struct ResumeClaimTests {

@@ -1,7 +1,8 @@
 import Foundation
 import JobModel
-import RunStore
 import Testing
+
+@testable import RunStore
 
 private let began = Date(timeIntervalSince1970: 1_000_000)
 
