@@ -4,7 +4,7 @@ import Foundation
 // exclude each other as one more unfinished dependency. At its start, the conditions are evaluated. In a dependency
 // queue, conditions that take time are evaluated before the start, when a slot is free, and so take no slot.
 
-extension AsyncOperation: ConditionalOperation {
+extension AsyncOperation {
   /// Lets the operation execute only if `condition` holds, in addition to its other conditions.
   ///
   /// To be called before the operation is started; it is a programmer error if its conditions have been evaluated.
@@ -97,7 +97,7 @@ extension AsyncOperation: ConditionalOperation {
   }
 
   /// Called when the operation has finished, or is being freed.
-  static func leaveExclusion(_ rareState: RareState<AsyncOperation>) {
+  static func leaveExclusion(_ rareState: RareState) {
     guard !rareState.conditions.isEmpty else { return }
     DependencyGraph.change { contents, effects in
       if let request = rareState.request { DependencyGraph.apply(contents.exclusion.leave(request), &effects) }
@@ -106,7 +106,7 @@ extension AsyncOperation: ConditionalOperation {
   }
 
   /// Evaluates all conditions and notifies the graph.
-  fileprivate final func askConditions(_ rareState: RareState<AsyncOperation>, round: Int) {
+  fileprivate final func askConditions(_ rareState: RareState, round: Int) {
     let conditions = rareState.conditions
     guard !conditions.allSatisfy(\.isAtOnce) else {
       return DependencyGraph.evaluated(self, rareState, round, conditions.refusalAtOnce(of: self))
@@ -119,12 +119,12 @@ extension AsyncOperation: ConditionalOperation {
   }
 
   /// Restarts an operation whose start was deferred; not on a thread of Swift's pool, which `main` may block.
-  fileprivate final func startDeferred(_ rareState: RareState<AsyncOperation>) {
+  fileprivate final func startDeferred(_ rareState: RareState) {
     if rareState.conditions.allSatisfy(\.isAtOnce) { begin() } else { beginElsewhere(rareState) }
   }
 
   /// Begins the operation on a thread of its queue, or on a global one.
-  final func beginElsewhere(_ rareState: RareState<AsyncOperation>) {
+  final func beginElsewhere(_ rareState: RareState) {
     (rareState.startQueue?.underlyingQueue ?? .global()).async { self.begin() }
   }
 }
@@ -156,7 +156,7 @@ extension DependencyGraph {
   }
 
   fileprivate static func evaluated(
-    _ operation: AsyncOperation, _ rareState: RareState<AsyncOperation>, _ round: Int,
+    _ operation: AsyncOperation, _ rareState: RareState, _ round: Int,
     _ refusal: OperationCondition.Refusal?
   ) {
     guard let refusal else {
@@ -176,7 +176,7 @@ extension DependencyGraph {
   }
 
   private static func answered(
-    _ operation: AsyncOperation, _ rareState: RareState<AsyncOperation>, _ effects: inout DeferredEffects
+    _ operation: AsyncOperation, _ rareState: RareState, _ effects: inout DeferredEffects
   ) {
     if rareState.gate.takeDeferredStart() {
       effects.actions.append { operation.startDeferred(rareState) }
@@ -189,7 +189,7 @@ extension DependencyGraph {
   // MARK: Mutual exclusion
 
   fileprivate static func enterLineIfDue(
-    _ operation: AsyncOperation, _ rareState: RareState<AsyncOperation>, _ effects: inout DeferredEffects
+    _ operation: AsyncOperation, _ rareState: RareState, _ effects: inout DeferredEffects
   ) {
     guard operation.parts.has(.mayBeQueued), operation.parts.node.unfinished == 1, !operation.isCancelled,
       rareState.gate.enterLine()
@@ -197,7 +197,7 @@ extension DependencyGraph {
     effects.actions.append { enterLine(operation, rareState) }
   }
 
-  private static func enterLine(_ operation: AsyncOperation, _ rareState: RareState<AsyncOperation>) {
+  private static func enterLine(_ operation: AsyncOperation, _ rareState: RareState) {
     let categories = rareState.conditions.reduce(into: Set<ExclusionCategory>()) { $0.formUnion($1.categories) }
     // Walked before the lock is taken: a group that is freed by the walk takes the lock.
     let groups = sequence(first: operation) { $0.parts.existingRareState?.group }.dropFirst().map(ObjectIdentifier.init)
@@ -219,7 +219,7 @@ extension DependencyGraph {
 
   /// Gives the turn: from now on, only dependencies that were added late hold up the operation.
   private static func giveTurn(
-    _ operation: AsyncOperation, _ rareState: RareState<AsyncOperation>, _ effects: inout DeferredEffects
+    _ operation: AsyncOperation, _ rareState: RareState, _ effects: inout DeferredEffects
   ) {
     let isStartDue = rareState.gate.giveTurn()
     let node = operation.parts.node
