@@ -86,7 +86,7 @@ final class RunAllocation: @unchecked Sendable {
       return askForNodes(of: surrounding)
     }
     guard let resources else { preconditionFailure("steps have an allocation") }
-    let allocation = SlurmAllocation(run: run, resources, on: observer())
+    let allocation = SlurmAllocation(resources, on: observer())
     own = allocation
     requests += 1
     observation = allocation.operation.events(.placed, on: queue) { [weak self, requests] event, _, _ in

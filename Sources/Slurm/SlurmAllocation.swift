@@ -13,7 +13,6 @@ package final class SlurmAllocation: Sendable {
   /// Add it to a queue; cancelling it releases the nodes.
   package let operation: SlurmOperation
   private let observer: SlurmObserver
-  private let run: String
   private let leasePath: String
   private let interval: Int
   private let lease = Lock(Lease())
@@ -30,19 +29,11 @@ package final class SlurmAllocation: Sendable {
   private static let retryTime = Duration.seconds(1)
 
   /// - Parameters:
-  ///   - run: The run's name; steps have it in `OPDASH_RUN`.
   ///   - resources: The resources to hold: `nodes` nodes, each with `cpus` CPUs.
   ///   - observer: The observer of the run.
-  package convenience init(run: String, _ resources: SlurmResources, on observer: SlurmObserver) {
-    self.init(run: run, resources, on: observer, patience: 30, interval: 5)
-  }
-
-  /// Creates an allocation with other times, in seconds.
-  ///
-  /// The job ends `patience` seconds after the last change of the lease file, which is rewritten every `interval`
-  /// seconds.
-  init(run: String, _ resources: SlurmResources, on observer: SlurmObserver, patience: Int, interval: Int) {
-    self.run = run
+  ///   - patience: The seconds from the last change of the lease file to the end of the job.
+  ///   - interval: The seconds between two changes of the lease file.
+  package init(_ resources: SlurmResources, on observer: SlurmObserver, patience: Int = 30, interval: Int = 5) {
     self.observer = observer
     self.interval = interval
     // A random number each time: an allocation is never resumed.
@@ -125,12 +116,6 @@ package final class SlurmAllocation: Sendable {
     """
   }
 
-  /// The job number of the allocation; nil before the nodes are allocated and after they are released.
-  package var id: SlurmJobID? {
-    guard case .running(let id, _) = operation.status, !operation.isFinished else { return nil }
-    return id
-  }
-
   /// Releases the nodes and ends the steps that are executing.
   ///
   /// Calls `done` on any thread when Slurm has accepted the release, or after two seconds: by then the lease is no
@@ -185,12 +170,6 @@ package final class SlurmAllocation: Sendable {
         done(SlurmRecord(controlLine: answer.output)?.end.map(Standing.ended) ?? .unknown)
       }
     }
-  }
-
-  /// The launch of a program as a step of the allocation, for a `ShellOperation`; nil while the allocation has no
-  /// nodes.
-  package func step(_ launch: ProcessLaunch, _ terms: SlurmStep) -> ProcessLaunch? {
-    id.map { Self.step(launch, terms, of: $0, run: run) }
   }
 
   /// The allocation that this process was started in, by `salloc` or as a job; nil outside an allocation.

@@ -14,7 +14,7 @@ extension SlurmClusterTests {
     init() throws { run = try ClusterRun(SlurmCluster.shared.get()) }
 
     private func held(nodes: Int = 1) -> SlurmAllocation {
-      let allocation = SlurmAllocation(run: "r", SlurmResources(cpus: 2, nodes: nodes), on: run.observer)
+      let allocation = SlurmAllocation(SlurmResources(cpus: 2, nodes: nodes), on: run.observer)
       queue.addOperation(allocation.operation)
       #expect(eventually { allocation.id != nil })
       return allocation
@@ -109,7 +109,7 @@ extension SlurmClusterTests {
 
     @Test func nodesAreReleasedWhenTheLeaseIsNotRenewed() throws {
       let patience = 10
-      let orphan = SlurmAllocation(run: "r", SlurmResources(), on: run.observer, patience: patience, interval: 1)
+      let orphan = SlurmAllocation(SlurmResources(), on: run.observer, patience: patience, interval: 1)
       let operation = orphan.operation
       queue.addOperation(operation)
       #expect(eventually { orphan.id != nil })

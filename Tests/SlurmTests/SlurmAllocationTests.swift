@@ -203,7 +203,7 @@ import Testing
   // MARK: Holding and releasing
 
   private func allocation() -> SlurmAllocation {
-    let allocation = SlurmAllocation(run: "r", SlurmResources(nodes: 2), on: bench.observer)
+    let allocation = SlurmAllocation(SlurmResources(nodes: 2), on: bench.observer)
     allocation.operation.start()
     bench.advance(exactly: .milliseconds(500))
     return allocation
@@ -262,5 +262,18 @@ import Testing
     #expect(count.withLock(\.self) == 0)
     bench.advance(exactly: .milliseconds(1))
     #expect(count.withLock(\.self) == 1)
+  }
+}
+
+extension SlurmAllocation {
+  /// The job number of the allocation; nil before the nodes are allocated and after they are released.
+  var id: SlurmJobID? {
+    guard case .running(let id, _) = operation.status, !operation.isFinished else { return nil }
+    return id
+  }
+
+  /// The launch of a program as a step of the allocation; nil while the allocation has no nodes.
+  func step(_ launch: ProcessLaunch, _ terms: SlurmStep) -> ProcessLaunch? {
+    id.map { Self.step(launch, terms, of: $0, run: "r") }
   }
 }
