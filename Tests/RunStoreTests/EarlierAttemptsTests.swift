@@ -20,7 +20,7 @@ struct EarlierAttemptsTests {
   ) throws {
     let origin = RunOrigin(command: "run", file: file, directory: "/", slots: 1, onFailure: "keep-going")
     let feed = FakeFeed()
-    let recorder = RunRecorder(folder: state, origin: origin, fingerprints: [Fingerprint.of(job)])
+    let recorder = RunRecorder(folder: state, origin: origin, fingerprint: { _ in Fingerprint.of(job) })
     recorder.start(feed)
     feed.post(.runStarted(RunStart(id: id, name: id, slots: 1, at: Date(), jobs: 1, folder: folder)))
     feed.post(.jobAdded(JobID(0), job))

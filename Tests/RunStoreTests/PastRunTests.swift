@@ -20,7 +20,7 @@ struct PastRunTests {
   ) throws -> RunEntry {
     let origin = RunOrigin(command: "run", file: "/f", directory: "/", slots: 1, onFailure: "keep-going")
     let feed = FakeFeed()
-    let recorder = RunRecorder(folder: state, origin: origin, fingerprints: isOpen ? [] : names.map { _ in "aa" })
+    let recorder = RunRecorder(folder: state, origin: origin, fingerprint: { _ in isOpen ? nil : "aa" })
     recorder.start(feed)
     feed.post(
       .runStarted(
@@ -133,7 +133,7 @@ struct PastRunTests {
       AttemptSuccess(
         job: JobID(job), attempt: attempt, took: .milliseconds(1500), inputsHash: inputs, outputs: outputs)
     }
-    let log = SuccessLog(folder: runFolder, fingerprints: ["f0", "f1", "f2", "f3"])
+    let log = SuccessLog(folder: runFolder) { $0.index < 4 ? "f\($0.index)" : nil }
     let before = Date()
     for success in [
       success(0), success(1, attempt: 2, inputs: "hash"), success(2), success(3), success(4), success(99),
@@ -171,8 +171,8 @@ struct PastRunTests {
   @Test func aResumedRunThatWasKilledAfterItsFirstSuccessKeepsIt() throws {
     _ = try record("a", ["x", "y"]) { feed in succeed(feed, 0, at: .seconds(1)) }
     let run = try record("b", ["x", "y"], resumes: "a", folder: folder.url.path, ends: false) { _ in }
-    SuccessLog(folder: folder.url.path, fingerprints: ["aa", "aa"]).append(
-      AttemptSuccess(job: JobID(1), attempt: 1, took: .zero, inputsHash: nil))
+    SuccessLog(folder: folder.url.path) { _ in "aa" }
+      .append(AttemptSuccess(job: JobID(1), attempt: 1, took: .zero, inputsHash: nil))
     let jobs = try EarlierJob.of(RunStore(folder: state).past(of: run))
     #expect(jobs.map(\.name) == ["x", "y"])
     guard case .done(let success) = jobs[1].end else {

@@ -8,7 +8,7 @@ import Testing
 @Suite struct RunNotesTests {
   /// Notes of a run with two jobs, to which a test adds facts.
   private struct Notebook {
-    var notes = RunNotes(fingerprints: ["f0"])
+    var notes = RunNotes { $0 == JobID(0) ? "f0" : nil }
     private var seq = 0
 
     init() {

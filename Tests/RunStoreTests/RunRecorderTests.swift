@@ -14,8 +14,10 @@ struct RunRecorderTests {
   private static let origin = RunOrigin(
     command: "run", words: ["--set", "a=b"], file: "/w/opdash.yml", directory: "/w", slots: 2, onFailure: "keep-going")
 
-  private func recorder(_ fingerprints: [String] = []) -> RunRecorder {
-    RunRecorder(folder: state, origin: Self.origin, fingerprints: fingerprints, cookie: "c1")
+  private func recorder(
+    fingerprint: @escaping @Sendable (JobID) -> String? = { _ in nil }
+  ) -> RunRecorder {
+    RunRecorder(folder: state, origin: Self.origin, fingerprint: fingerprint, cookie: "c1")
   }
 
   /// Ends the run of the feed.
@@ -24,7 +26,7 @@ struct RunRecorderTests {
   @Test func theLogOfSuccessesIsThereUntilTheRunIsOnDisk() throws {
     let runFolder = folder.file("run")
     try FileManager.default.createDirectory(at: runFolder, withIntermediateDirectories: false)
-    let successes = SuccessLog(folder: runFolder.path, fingerprints: [])
+    let successes = SuccessLog(folder: runFolder.path) { _ in nil }
     let feed = FakeFeed()
     let recorder = RunRecorder(folder: state, origin: Self.origin, successes: successes)
     recorder.start(feed)
@@ -44,7 +46,7 @@ struct RunRecorderTests {
 
   @Test func aFinishedRunIsReadBack() throws {
     let feed = FakeFeed()
-    let recorder = self.recorder(["00ff", "x"])
+    let recorder = self.recorder { ["00ff", "x"][$0.index] }
     recorder.start(feed)
     feed.begin(2)
     feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil), at: .seconds(1))
@@ -183,7 +185,7 @@ struct RunRecorderTests {
   /// 100,000 jobs, scaled down: a row for each end and four events a job, besides the index of names.
   @Test func theEventsOfAJobTakeLessThan600Bytes() throws {
     let feed = FakeFeed()
-    let recorder = self.recorder((0..<20_000).map { String(repeating: String($0 % 10), count: 64) })
+    let recorder = self.recorder { String(repeating: String($0.index % 10), count: 64) }
     recorder.start(feed)
     feed.begin(20_000)
     for job in (0..<20_000).map({ JobID($0) }) {

@@ -57,11 +57,6 @@ struct RunNotes {
 
   init(fingerprint: @escaping @Sendable (JobID) -> String?) { self.fingerprint = fingerprint }
 
-  /// `fingerprints` are indexed by job identifier, or empty.
-  init(fingerprints: [String]) {
-    self.init { fingerprints.indices.contains($0.index) ? fingerprints[$0.index] : nil }
-  }
-
   /// The changes since the last call.
   mutating func takeBatch() -> Batch {
     // Now, because most processes have ended by then.

@@ -78,8 +78,8 @@ package final class RunRecorder: @unchecked Sendable {
   /// `fingerprint` gives each job's; `cookie` marks the environment of the processes of the run's shell jobs;
   /// `successes` is removed when the whole run is on disk.
   package init(
-    folder: String, origin: RunOrigin, fingerprint: @escaping @Sendable (JobID) -> String?, cookie: String? = nil,
-    successes: SuccessLog? = nil, limits: Limits = Limits(), clock: any OperationClock = .system
+    folder: String, origin: RunOrigin, fingerprint: @escaping @Sendable (JobID) -> String? = { _ in nil },
+    cookie: String? = nil, successes: SuccessLog? = nil, limits: Limits = Limits(), clock: any OperationClock = .system
   ) {
     self.folder = folder
     self.origin = origin
@@ -88,17 +88,6 @@ package final class RunRecorder: @unchecked Sendable {
     self.limits = limits
     self.clock = clock
     state = Lock(State(notes: RunNotes(fingerprint: fingerprint)))
-  }
-
-  /// `fingerprints` are indexed by job identifier, or empty.
-  package convenience init(
-    folder: String, origin: RunOrigin, fingerprints: [String] = [], cookie: String? = nil, successes: SuccessLog? = nil,
-    limits: Limits = Limits(), clock: any OperationClock = .system
-  ) {
-    self.init(
-      folder: folder, origin: origin,
-      fingerprint: { fingerprints.indices.contains($0.index) ? fingerprints[$0.index] : nil }, cookie: cookie,
-      successes: successes, limits: limits, clock: clock)
   }
 
   /// Must be called before the feed states its first fact.

@@ -25,11 +25,6 @@ package final class SuccessLog: Sendable {
     self.fingerprint = fingerprint
   }
 
-  /// `fingerprints` are indexed by job identifier, or empty.
-  package convenience init(folder: String, fingerprints: [String]) {
-    self.init(folder: folder) { fingerprints.indices.contains($0.index) ? fingerprints[$0.index] : nil }
-  }
-
   deinit {
     if let descriptor = file.withLock(\.self), descriptor >= 0 { close(descriptor) }
   }
