@@ -19,20 +19,6 @@ import Testing
 
   @Test(
     arguments: [
-      ("800", 800), ("500M", 500), ("16G", 16_384), ("2T", 2_097_152), ("16GB", 16_384), ("4096K", 4), ("1K", 1),
-      ("0", 0), ("0G", 0),
-    ] as [(String, Int)])
-  func memoryIsReadAsSlurmWritesIt(text: String, megabytes: Int) {
-    #expect(SlurmResources.megabytes(text) == megabytes)
-  }
-
-  @Test(arguments: ["", "G", "-1G", "1.5G", "16 G", "16X", "99999999999999999999G", "9999999999999999T"])
-  func anAmountThatIsNoneIsRefused(text: String) {
-    #expect(SlurmResources.megabytes(text) == nil)
-  }
-
-  @Test(
-    arguments: [
       (SlurmResources(cpus: 0), "slurm.cpus: 0 is too little: 1 is the least; leave it out to ask for nothing"),
       (SlurmResources(time: .zero), "slurm.time: the time limit must be longer than nothing"),
       (SlurmResources(partition: "a b"), "slurm.partition: 'a b' has a blank in it"),
@@ -61,12 +47,6 @@ import Testing
   func aTimeIsRoundedUpToWholeMinutes(time: Duration, minutes: Int) {
     #expect(SlurmResources.minutes(time) == minutes)
     #expect(SlurmResources(time: time).arguments == ["--time=\(minutes)"])
-  }
-
-  @Test(
-    arguments: [("1", 1), ("1023K", 1), ("2048K", 2), ("3MB", 3), ("1g", 1024), ("1TB", 1_048_576)] as [(String, Int)])
-  func anAmountOfMemoryHasAUnitOrNone(text: String, megabytes: Int) {
-    #expect(SlurmResources.megabytes(text) == megabytes)
   }
 
   @Test(

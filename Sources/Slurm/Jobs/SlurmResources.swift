@@ -38,22 +38,6 @@ package struct SlurmResources: Sendable, Hashable {
     self.options = options
   }
 
-  /// Parses an amount of memory in Slurm's notation, `16G`, `500M`, `2T`, `800` (MiB), `0`; nil for anything else.
-  package static func megabytes(_ text: String) -> Int? {
-    let digits = text.prefix { $0.isASCII && $0.isNumber }
-    guard let number = Int(digits) else { return nil }
-    let factor: Int
-    switch text[digits.endIndex...].uppercased() {
-    case "", "M", "MB": factor = 1
-    case "G", "GB": factor = 1 << 10
-    case "T", "TB": factor = 1 << 20
-    case "K", "KB": return number == 0 ? 0 : max(1, number / 1024)
-    default: return nil
-    }
-    let (product, overflow) = number.multipliedReportingOverflow(by: factor)
-    return overflow ? nil : product
-  }
-
   /// The sbatch options except the name.
   package var arguments: [String] {
     var arguments: [String] = []
