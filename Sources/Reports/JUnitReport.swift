@@ -104,7 +104,7 @@ package struct JUnitReport: Report {
 
   private static func seconds(_ duration: Duration) -> String {
     let milliseconds = Int(clamping: max(.zero, duration) / .milliseconds(1))
-    return "\(milliseconds / 1000)." + String(1000 + milliseconds % 1000).dropFirst()
+    return "\(milliseconds / 1000)." + String(milliseconds % 1000, digits: 3)
   }
 
   private static func instant(_ date: Date) -> String {

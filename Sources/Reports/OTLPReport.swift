@@ -219,8 +219,5 @@ package struct OTLPReport: Report {
     time.components.seconds.times(1_000_000_000).plus(time.components.attoseconds / 1_000_000_000)
   }
 
-  private static func hexadecimal(_ number: UInt64) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
-  }
+  private static func hexadecimal(_ number: UInt64) -> String { String(number, radix: 16, digits: 16) }
 }

@@ -5,6 +5,7 @@ import JobFiles
 import JobModel
 import Reports
 import Scenarios
+import Screen
 import Session
 
 /// A run that can be started: its jobs, its name in the header, and the actions at its end.
@@ -85,8 +86,6 @@ struct RunPlan {
   /// One line for each scenario.
   static var list: [String] {
     let width = scenarios.map(\.name.count).max() ?? 0
-    return scenarios.map { name, summary in
-      name + String(repeating: " ", count: width - name.count) + "  " + summary
-    }
+    return scenarios.map { name, summary in name.padded(to: width) + "  " + summary }
   }
 }

@@ -162,7 +162,7 @@ import Testing
     (40, "PAST: 0:12", ". forward  End live"),
   ])
   func onANarrowScreenTheTextIsShortenedThenTheKeys(_ width: Int, _ left: String, _ right: String) {
-    let line = (" " + left).padding(to: width - 1 - right.count) + right
+    let line = (" " + left).padded(to: width - 1 - right.count) + right
     #expect(row(past(at: 12_350, end: 100, width: width)) == line)
   }
 }

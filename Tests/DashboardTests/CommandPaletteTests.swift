@@ -40,11 +40,11 @@ import Testing
     #expect(
       (18..<23).map { frame.text(row: $0) } == [
         blanks + "+- actions " + String(repeating: "-", count: 52) + "+",
-        (blanks + "| drain: start nothing new").padding(to: 69) + "P |", empty, empty, blanks + "+" + line + "+",
+        (blanks + "| drain: start nothing new").padded(to: 69) + "P |", empty, empty, blanks + "+" + line + "+",
       ])
     #expect((8..<72).allSatisfy { frame[$0, 19].style.attributes.contains(.reverse) == (9..<71).contains($0) })
     let none = bench("zz").frame()
-    #expect(none.text(row: 19) == (blanks + "| no such action").padding(to: 71) + "|")
+    #expect(none.text(row: 19) == (blanks + "| no such action").padded(to: 71) + "|")
   }
 
   @Test func aLowScreenHasABoxWithoutABorder() {

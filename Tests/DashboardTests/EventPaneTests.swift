@@ -47,7 +47,7 @@ import Testing
     let layout = Layout(bench.model)
     func last() -> String { bench.frame().text(row: layout.more.y) }
     let above = 40 - layout.list.height
-    #expect(last() == " ^ \(above) above".padding(to: 63) + "following  40/40")
+    #expect(last() == " ^ \(above) above".padded(to: 63) + "following  40/40")
     bench.press(.home)
     // The run began before the dashboard did.
     #expect(last().hasPrefix(" 3 older ones are not kept ") && last().hasSuffix("  1/40"))

@@ -53,7 +53,7 @@ import Testing
     ]
     for (column, isInverted, words) in titles {
       let model = prepared(run) { $0.order.setSort(column, inverted: isInverted) }
-      let text = zip(words, [11, 54, 7, 0]).map { $0.padding(to: $1) }.joined()
+      let text = zip(words, [11, 54, 7, 0]).map { $0.padded(to: $1) }.joined()
       #expect(frame(model).text(row: 2) == "   " + text, "\(column)")
     }
   }
@@ -62,7 +62,7 @@ import Testing
     let run = RunBuilder((0..<20).map { .shell("job-\($0)") }).run
     let row = Layout(prepared(run)).more.y
     func last(_ change: (inout Model) -> Void) -> String { frame(prepared(run, change)).text(row: row) }
-    #expect(last { _ in } == " v 9 more: 9 waiting".padding(to: 54) + "sorted by attention  1/20")
+    #expect(last { _ in } == " v 9 more: 9 waiting".padded(to: 54) + "sorted by attention  1/20")
     #expect(last { $0.order.setSort(.eta, inverted: true) }.hasSuffix("  sorted by time left, inverted  1/20"))
     #expect(last { $0.tags = [JobID(0), JobID(3)] }.hasSuffix("  2 tagged  sorted by attention  1/20"))
     #expect(last { $0.setFilter(JobFilter("job-1")) } == "/job-1  11/20".leftPadding(to: 79))
@@ -70,7 +70,7 @@ import Testing
       model.showsCursor = false
       model.top = 99
     }
-    #expect(scrolled == " ^ 9 above".padding(to: 54) + "sorted by attention  1/20")
+    #expect(scrolled == " ^ 9 above".padded(to: 54) + "sorted by attention  1/20")
   }
 
   @Test func anExecutingJobHasABarWordsAndTimes() {
@@ -82,7 +82,7 @@ import Testing
     let line = frame(prepared(builder.run)).text(row: 3)
     // Three tenths of the 53 cells between name and time are the bar's.
     let words = " > a          [######>......]  50%  50 of 100  5.0/s"
-    #expect(line == words.padding(to: 68) + "0:10   0:10")
+    #expect(line == words.padded(to: 68) + "0:10   0:10")
   }
 }
 

@@ -32,8 +32,8 @@ import Testing
 
   @Test func blanksAndPaddingFillUpToTheirWidth() {
     #expect(TextSpan.blanks(3).text == "   " && TextSpan.blanks(0).text.isEmpty && TextSpan.blanks(-2).text.isEmpty)
-    #expect("ab".padding(to: 4) == "ab  " && "ab".padding(to: 2) == "ab" && "ab".padding(to: 1) == "ab")
-    #expect("漢".padding(to: 4) == "漢  ")
+    #expect("ab".padded(to: 4) == "ab  " && "ab".padded(to: 2) == "ab" && "ab".padded(to: 1) == "ab")
+    #expect("漢".padded(to: 4) == "漢  ")
   }
 
   @Test func linesStandBesideEachOther() {

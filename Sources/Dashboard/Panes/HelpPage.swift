@@ -76,7 +76,7 @@ struct HelpPage {
   private static let keysWidth = 12
 
   private static func line(_ keys: String, _ text: String, _ theme: Theme, width: Int) -> [TextSpan] {
-    let names = keys.padding(to: keysWidth - 1)
+    let names = keys.padded(to: keysWidth - 1)
     return [TextSpan(names + " ", Style(theme.accent.foreground, .bold)), TextSpan(text)].fitted(
       to: width, theme.elision)
   }
@@ -110,7 +110,7 @@ struct HelpPage {
     _ title: String, _ items: [[TextSpan]], _ theme: Theme, _ width: Int
   ) -> [[TextSpan]] {
     var lines: [[TextSpan]] = []
-    var line = [TextSpan(title.padding(to: 8), theme.accent.with(.bold))]
+    var line = [TextSpan(title.padded(to: 8), theme.accent.with(.bold))]
     for item in items {
       if line.count > 1, line.width + 2 + item.width > width {
         lines.append(line)

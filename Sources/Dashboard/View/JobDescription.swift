@@ -205,8 +205,8 @@ struct JobDescription {
       // The newest failure is whole in the first lines.
       what.text = theme.elision.end(what.text, to: max(4, width - 24))
       lines.append([
-        TextSpan("  \(attempt.number) ".padding(to: 5), theme.dim),
-        TextSpan("at \(Format.time(attempt.startedAt)) ".padding(to: 10), theme.dim),
+        TextSpan("  \(attempt.number) ".padded(to: 5), theme.dim),
+        TextSpan("at \(Format.time(attempt.startedAt)) ".padded(to: 10), theme.dim),
         .blanks(7 - took.count), TextSpan(took + "  "), what,
       ])
     }
@@ -231,7 +231,7 @@ struct JobDescription {
         let cells = Int(clamping: part.time / longest * Double(room))
         let bar = String(repeating: theme.pick("▬", "="), count: max(room > 0 ? 1 : 0, cells))
         return [
-          TextSpan("  "), TextSpan(part.name.padding(to: names), theme.dim),
+          TextSpan("  "), TextSpan(part.name.padded(to: names), theme.dim),
           .blanks(8 - Format.stretch(part.time).count),
           TextSpan(Format.stretch(part.time) + " "), TextSpan(bar, part.style),
         ]
@@ -259,7 +259,7 @@ struct JobDescription {
 
   private func titled(_ title: String, _ text: String, _ width: Int) -> [[TextSpan]] {
     var lines = wrapped(text, width, .plain, indent: 9)
-    if !lines.isEmpty { lines[0][0] = TextSpan(title.padding(to: 9), theme.dim) }
+    if !lines.isEmpty { lines[0][0] = TextSpan(title.padded(to: 9), theme.dim) }
     return lines
   }
 

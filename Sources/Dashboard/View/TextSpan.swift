@@ -47,10 +47,6 @@ extension [[TextSpan]] {
   }
 }
 
-extension String {
-  func padding(to width: Int) -> String { self + TextSpan.blanks(width - TextWidth.of(self)).text }
-}
-
 extension Frame {
   /// Writes spans one after the other within `limit` cells; returns the number of cells used.
   @discardableResult

@@ -56,8 +56,7 @@ struct SourceExcerpt: Sendable, Hashable {
 
   /// The line and the mark, each in at most `width` cells; a long line is cut around the place.
   func lines(width: Int, _ elision: Elision = Elision(isASCII: false)) -> [String] {
-    let digits = String(number)
-    let gutter = String(repeating: " ", count: max(0, 5 - digits.count)) + digits
+    let gutter = String(number).padded(leftTo: 5)
     let room = max(20, width - gutter.count - 3)
     let head = Self.shown(before, from: 0)
     let rest = Self.shown(after, from: TextWidth.of(head))

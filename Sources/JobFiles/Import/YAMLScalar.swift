@@ -76,7 +76,6 @@ enum YAMLScalar {
 
   private static func numbered(_ value: UInt32) -> String {
     let (letter, digits) = value < 0x100 ? ("x", 2) : value < 0x10000 ? ("u", 4) : ("U", 8)
-    let text = String(value, radix: 16, uppercase: true)
-    return "\\\(letter)" + String(repeating: "0", count: digits - text.count) + text
+    return "\\\(letter)" + String(value, radix: 16, uppercase: true, digits: digits)
   }
 }

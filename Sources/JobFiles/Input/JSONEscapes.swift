@@ -1,3 +1,5 @@
+import Basics
+
 /// Translates JSON's escaped surrogate pairs, `\ud83d\ude00`, to the form of YAML, `\U0001F600`.
 enum JSONEscapes {
   /// The translated text; nil for text without pairs and for anything but JSON.
@@ -17,8 +19,7 @@ enum JSONEscapes {
       if let high = unit(bytes, at: index), high & 0xFC00 == 0xD800, let low = unit(bytes, at: index + 6),
         low & 0xFC00 == 0xDC00
       {
-        let digits = String(0x10000 + (high & 0x3FF) << 10 + low & 0x3FF, radix: 16)
-        output += Array(("\\U" + String(repeating: "0", count: 8 - digits.count) + digits).utf8)
+        output += "\\U\(String(0x10000 + (high & 0x3FF) << 10 + low & 0x3FF, radix: 16, digits: 8))".utf8
         index += 12
         found = true
       } else {

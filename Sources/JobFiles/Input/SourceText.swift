@@ -1,3 +1,5 @@
+import Basics
+
 /// The bytes of a job file or of another text, validated as UTF-8 with the characters that YAML allows.
 final class SourceText {
   /// Without a byte order mark.
@@ -67,8 +69,7 @@ final class SourceText {
   }
 
   private static func hex(_ value: UInt32, _ digits: Int) -> String {
-    let text = String(value, radix: 16, uppercase: true)
-    return String(repeating: "0", count: max(0, digits - text.count)) + text
+    String(value, radix: 16, uppercase: true, digits: digits)
   }
 
   /// The scalar at `offset`; nil if its bytes are not UTF-8.

@@ -13,7 +13,7 @@ extension Date {
   /// UTC in ISO 8601 with milliseconds: `2026-01-01T00:00:00.250Z`.
   package var eventText: String {
     let seconds = (milliseconds / 1000).rounded(.down)
-    let rest = String(1000 + Int(clamping: milliseconds - seconds * 1000)).dropFirst()
+    let rest = String(Int(clamping: milliseconds - seconds * 1000), digits: 3)
     let text = Date.ISO8601FormatStyle().format(Date(timeIntervalSinceReferenceDate: seconds))
     return "\(text.dropLast()).\(rest)Z"
   }

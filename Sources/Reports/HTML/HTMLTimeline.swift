@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 import Screen
 
@@ -116,7 +117,7 @@ struct HTMLTimeline {
 
   /// The label of a whole number of milliseconds: `0:05`, `0:00.025`.
   private static func label(_ time: Duration) -> String {
-    var fraction = String(1000 + time.microseconds / 1000 % 1000).dropFirst()
+    var fraction = String(time.microseconds / 1000 % 1000, digits: 3)
     while fraction.last == "0" { fraction.removeLast() }
     return Format.time(time) + (fraction.isEmpty ? "" : ".\(fraction)")
   }

@@ -196,15 +196,3 @@ enum DateText {
     return "\(date.formatted(style)) \(Format.clock(date, in: zone))"
   }
 }
-
-extension TerminalText {
-  func padded(to width: Int) -> TerminalText { self + .blanks(width - TextWidth.of(self)) }
-}
-
-extension String {
-  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - TextWidth.of(self))) }
-
-  func padded(leftTo width: Int) -> String {
-    String(repeating: " ", count: max(0, width - TextWidth.of(self))) + self
-  }
-}

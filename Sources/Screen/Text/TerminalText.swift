@@ -34,6 +34,9 @@ package struct TerminalText: Sendable, Hashable {
     TerminalText(filtered: String(repeating: " ", count: max(0, count)))
   }
 
+  /// The text with blanks behind it if it takes fewer than `width` cells.
+  package func padded(to width: Int) -> TerminalText { self + .blanks(width - TextWidth.of(self)) }
+
   /// The text without blanks at its end.
   package var trimmed: TerminalText { TerminalText(filtered: String(text.reversed().drop { $0 == " " }.reversed())) }
 }

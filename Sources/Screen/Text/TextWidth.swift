@@ -97,3 +97,13 @@ package enum TextWidth {
     }
   }
 }
+
+extension String {
+  /// The text with blanks behind it if it takes fewer than `width` cells.
+  package func padded(to width: Int) -> String { self + blanks(to: width) }
+
+  /// The text with blanks before it if it takes fewer than `width` cells.
+  package func padded(leftTo width: Int) -> String { blanks(to: width) + self }
+
+  private func blanks(to width: Int) -> String { String(repeating: " ", count: max(0, width - TextWidth.of(self))) }
+}

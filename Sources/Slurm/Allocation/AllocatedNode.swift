@@ -91,10 +91,7 @@ package struct AllocatedNode: Sendable, Equatable {
       }
       // `prefix` would count the numbers of the range, which may be too many for an Int.
       let room = limit - min(limit, numbers.count)
-      numbers += (first..<min(last + 1, first.plus(room))).map { number in
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, ends[0].count - digits.count)) + digits
-      }
+      numbers += (first..<min(last + 1, first.plus(room))).map { String($0, digits: ends[0].count) }
     }
     return numbers
   }

@@ -1,3 +1,5 @@
+import Basics
+
 /// An attempt of a job in a run, as its Slurm job names it in an argument of its script and in its comment.
 package struct SlurmIdentity: Sendable, Hashable {
   /// The run's name, as encoded in Slurm.
@@ -71,9 +73,7 @@ package struct SlurmIdentity: Sendable, Hashable {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
         UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
         text.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        let digits = String(byte, radix: 16)
-        text += "%" + (digits.count == 1 ? "0" : "") + digits
+      default: text += "%" + String(byte, radix: 16, digits: 2)
       }
     }
     // A name of only dots would be a folder, and a name that begins with a dot is not listed.

@@ -63,11 +63,7 @@ struct GoingOn {
     guard !greetings.isEmpty else { return [] }
     let rows = [["RUN", "PID", "TIME", "JOBS", "NAME"]] + greetings.map { row($0, now: now) }
     let widths = (0..<4).map { column in rows.map { TextWidth.of($0[column]) }.max() ?? 0 }
-    return rows.map { row in
-      zip(row, widths).map { cell, width in
-        cell + String(repeating: " ", count: width - TextWidth.of(cell))
-      }.joined(separator: "  ") + "  " + row[4]
-    }
+    return rows.map { row in zip(row, widths).map { $0.padded(to: $1) }.joined(separator: "  ") + "  " + row[4] }
   }
 
   private static func row(_ greeting: Greeting, now: Date) -> [String] {

@@ -1,3 +1,5 @@
+import Screen
+
 /// A page of help, the source of the terminal's page and the man page.
 struct HelpText: Equatable {
   enum Block: Equatable {
@@ -63,7 +65,7 @@ struct HelpText: Equatable {
         let term = "  \(row.term)"
         // A long term has a line of its own.
         guard term.count + 2 <= column else { return ([term] + lines).joined(separator: "\n") }
-        let first = term + String(repeating: " ", count: column - term.count) + lines[0].dropFirst(column)
+        let first = term.padded(to: column) + lines[0].dropFirst(column)
         return ([first] + lines.dropFirst()).joined(separator: "\n")
       }.joined(separator: "\n")
     }

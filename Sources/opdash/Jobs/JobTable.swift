@@ -34,10 +34,9 @@ enum JobTable {
     let currentWords = current.isEmpty ? "" : ", \(current.count) \(StateClass.upToDate.word)"
     var lines = ["\(JobText.clean(graph.name)): \(runs) of \(jobs) would run\(currentWords), \(Format.slots(slots))"]
     for (index, id) in order.enumerated() {
-      let number = String(index + 1)
-      let pad = String(repeating: " ", count: String(runs).count - number.count)
+      let number = String(index + 1).padded(leftTo: String(runs).count)
       let text = JobSummary.work(graph[id].work, elision)
-      lines.append("  \(pad)\(number)  \(row(graph[id], width, summary, asks: asking.contains(id), text: text))")
+      lines.append("  \(number)  \(row(graph[id], width, summary, asks: asking.contains(id), text: text))")
       guard let reasons else { continue }
       let files = !graph[id].creates.isEmpty || !graph[id].inputs.isEmpty
       let reason = reasons[id] ?? (files ? "no earlier success is known" : "it has neither inputs nor creates")
@@ -57,13 +56,13 @@ enum JobTable {
     guard !jobs.isEmpty else { return [] }
     let rows = jobs.map { (name: JobText.clean($0.name).text, reason: $0.reason) }
     let width = rows.map { TextWidth.of($0.name) }.max() ?? 0
-    return [title] + rows.map { "  \(padded($0.name, width))  \($0.reason)" }
+    return [title] + rows.map { "  \($0.name.padded(to: width))  \($0.reason)" }
   }
 
   private static func row(
     _ job: Job, _ width: Int, _ summary: JobSummary, asks: Bool = false, text: String
   ) -> String {
-    "\(padded(JobText.clean(job.name).text, width))  \(text)\(summary.notes(job, asks: asks))"
+    "\(JobText.clean(job.name).text.padded(to: width))  \(text)\(summary.notes(job, asks: asks))"
   }
 
   /// Why a job does not run although every job that runs succeeds.
@@ -86,9 +85,5 @@ enum JobTable {
 
   private static func nameWidth(_ graph: JobGraph, _ ids: some Sequence<JobID>) -> Int {
     min(40, ids.map { TextWidth.of(JobText.clean(graph[$0].name)) }.max() ?? 0)
-  }
-
-  private static func padded(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - TextWidth.of(text)))
   }
 }
