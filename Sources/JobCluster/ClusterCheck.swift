@@ -38,7 +38,7 @@ package enum ClusterCheck {
       }
       lines = stepFaults(jobs, in: nodes ?? [])
     } else if let allocation = graph.allocation {
-      lines = faults(SlurmResources(allocation), "slurm.allocation", runner, until: end)
+      lines = faults(allocation, "slurm.allocation", runner, until: end)
       lines += stepFaults(jobs, in: [node(of: allocation)])
     } else {
       lines = faults(jobs, runner, until: end)
@@ -51,7 +51,7 @@ package enum ClusterCheck {
     var known: Set<SlurmResources> = []
     var lines: [String] = []
     for job in jobs {
-      guard let resources = job.cluster.map(SlurmResources.init), known.insert(resources).inserted else { continue }
+      guard let resources = job.cluster, known.insert(resources).inserted else { continue }
       lines += faults(resources, "slurm", runner, until: end).map { "job \(job.name): \($0)" }
     }
     return lines
@@ -79,7 +79,6 @@ package enum ClusterCheck {
   /// The requests of steps that no node of the allocation can meet; `nodes` is empty if they are not known.
   private static func stepFaults(_ jobs: [Job], in nodes: [AllocatedNode]) -> [String] {
     var known: Set<NodeAllocator.Request> = []
-    let nodes = nodes.map(NodeAllocator.Node.init)
     var lines: [String] = []
     for job in jobs {
       guard let clusterRequest = job.cluster else { continue }

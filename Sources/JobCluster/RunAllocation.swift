@@ -71,7 +71,7 @@ final class RunAllocation: @unchecked Sendable {
     run: String, runner: any SlurmRunner, clock: any OperationClock, queue: DispatchQueue,
     observer: @escaping () -> SlurmObserver, tell: @escaping (Event) -> Void
   ) {
-    resources = surrounding == nil ? clusterRequest.map(SlurmResources.init) : nil
+    resources = surrounding == nil ? clusterRequest : nil
     (self.surrounding, self.isInStep) = (surrounding, isInStep)
     (self.run, self.runner, self.clock, self.queue) = (run, runner, clock, queue)
     control = StepControl(runner: runner, clock: clock)

@@ -164,7 +164,7 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
           self?.run?.withScheduler { scheduler in
             switch event {
             case .waits(let reason): scheduler.allocationWaits(reason: reason)
-            case .held(let nodes): scheduler.allocationHeld(nodes.map(NodeAllocator.Node.init))
+            case .held(let nodes): scheduler.allocationHeld(nodes)
             case .ended(let failure): scheduler.allocationEnded(failure)
             case .released: break
             }
@@ -246,12 +246,6 @@ private struct StepOperation: RemoteControl {
   func resume() { step.send("CONT", of: operation) }
 }
 
-extension NodeAllocator.Node {
-  package init(_ node: AllocatedNode) {
-    self.init(name: node.name, cpus: node.cpus, memory: node.memory, gpus: node.gpus)
-  }
-}
-
 extension SlurmJob {
   init(
     _ identity: SlurmIdentity, name: String, _ work: ShellWork, _ clusterRequest: ClusterRequest, secrets: SecretMask?,
@@ -265,19 +259,7 @@ extension SlurmJob {
     self.init(
       identity, name: name, arguments: arguments,
       directory: work.directory ?? FileManager.default.currentDirectoryPath, environment: environment,
-      resources: SlurmResources(clusterRequest), stop: SlurmJob.Stop(signal: work.stop.signal, grace: work.stop.grace),
-      secrets: secrets)
-  }
-}
-
-extension SlurmResources {
-  package init(_ clusterRequest: ClusterRequest) {
-    self.init(
-      name: clusterRequest.name, cpus: clusterRequest.cpus, memory: clusterRequest.memory, gpus: clusterRequest.gpus,
-      nodes: clusterRequest.nodes, time: clusterRequest.time,
-      partition: clusterRequest.partition, account: clusterRequest.account, qos: clusterRequest.qos,
-      constraint: clusterRequest.constraint,
-      options: clusterRequest.options)
+      resources: clusterRequest, stop: work.stop, secrets: secrets)
   }
 }
 

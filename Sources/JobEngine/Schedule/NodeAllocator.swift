@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 /// The allocation whose steps are the cluster jobs, and the free resources of its nodes.
@@ -14,21 +15,7 @@ package struct NodeAllocator {
     case inDoubt
   }
 
-  /// One node of an allocation, with the resources that the allocation has on it.
-  package struct Node: Sendable, Equatable {
-    var name: String
-    var cpus: Int
-    /// In MiB; nil where the cluster does not allocate memory.
-    var memory: Int?
-    var gpus: Int
-
-    package init(name: String, cpus: Int, memory: Int? = nil, gpus: Int = 0) {
-      self.name = name
-      self.cpus = cpus
-      self.memory = memory
-      self.gpus = gpus
-    }
-  }
+  package typealias Node = ClusterNode
 
   /// The resources that a step takes from its node.
   package struct Request: Hashable {

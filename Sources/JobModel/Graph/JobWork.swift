@@ -36,16 +36,7 @@ package struct ShellWork: Sendable, Equatable {
     case argv([String])
   }
 
-  /// The signal that ends the process group, and the time until SIGKILL.
-  package struct Stop: Sendable, Equatable {
-    package var signal: Int32
-    package var grace: Duration
-
-    package init(signal: Int32 = 15, grace: Duration = .seconds(5)) {
-      self.signal = signal
-      self.grace = grace
-    }
-  }
+  package typealias Stop = ProgramStop
 
   /// Where its standard error goes.
   package enum Stderr: String, Sendable, CaseIterable {

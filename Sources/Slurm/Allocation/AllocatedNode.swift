@@ -1,21 +1,9 @@
 import Basics
 import Foundation
 
-/// One node of an allocation, with the resources that the allocation has on it.
-package struct AllocatedNode: Sendable, Equatable {
-  package var name: String
-  package var cpus: Int
-  /// In MiB; nil where the cluster does not allocate memory.
-  package var memory: Int?
-  package var gpus: Int
+package typealias AllocatedNode = ClusterNode
 
-  package init(name: String, cpus: Int, memory: Int? = nil, gpus: Int = 0) {
-    self.name = name
-    self.cpus = cpus
-    self.memory = memory
-    self.gpus = gpus
-  }
-
+extension AllocatedNode {
   /// The call that queries the nodes of a job.
   static func query(_ id: SlurmJobID) -> SlurmCommand {
     SlurmCommand(["scontrol", "show", "job", "-d", id.description])

@@ -35,22 +35,15 @@ package struct SlurmJob: Sendable {
     self.secrets = secrets
   }
 
-  /// The signal that a cancelled job receives, and the time until SIGKILL.
-  package struct Stop: Sendable, Hashable {
-    package var signal: Int32
-    package var grace: Duration
+  package typealias Stop = ProgramStop
+}
 
-    package init(signal: Int32 = SIGTERM, grace: Duration = .seconds(5)) {
-      self.signal = signal
-      self.grace = grace
-    }
+extension SlurmJob.Stop {
+  /// Whether Slurm itself ends a cancelled job in this way.
+  ///
+  /// Slurm sends SIGTERM, and SIGKILL after the cluster's `KillWait`, which is rarely shorter than the default grace.
+  var isDefault: Bool { signal == SIGTERM && grace <= Self().grace }
 
-    /// Whether Slurm itself ends a cancelled job in this way.
-    ///
-    /// Slurm sends SIGTERM, and SIGKILL after the cluster's `KillWait`, which is rarely shorter than the default grace.
-    var isDefault: Bool { signal == SIGTERM && grace <= Self().grace }
-
-    /// The name as Slurm and shells write it, such as `INT`.
-    var signalName: String { SignalName.short(signal) }
-  }
+  /// The name as Slurm and shells write it, such as `INT`.
+  var signalName: String { SignalName.short(signal) }
 }

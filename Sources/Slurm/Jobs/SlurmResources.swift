@@ -1,43 +1,10 @@
+import Basics
 import Foundation
 import Processes
 
-/// The resources that a job requests from the cluster.
-package struct SlurmResources: Sendable, Hashable {
-  /// The name in Slurm; nil for the job's own name.
-  package var name: String?
-  /// Per node.
-  package var cpus: Int?
-  /// Per node, in MiB; 0 for all memory of the node.
-  package var memory: Int?
-  package var gpus: Int?
-  package var nodes: Int?
-  /// The time limit, rounded up to whole minutes, the unit of Slurm.
-  package var time: Duration?
-  package var partition: String?
-  package var account: String?
-  package var qos: String?
-  package var constraint: String?
-  /// Further sbatch options, one word each: `--exclusive`, `--gres=gpu:a100:2`.
-  package var options: [String]
+package typealias SlurmResources = ClusterResources
 
-  package init(
-    name: String? = nil, cpus: Int? = nil, memory: Int? = nil, gpus: Int? = nil, nodes: Int? = nil,
-    time: Duration? = nil, partition: String? = nil, account: String? = nil, qos: String? = nil,
-    constraint: String? = nil, options: [String] = []
-  ) {
-    self.name = name
-    self.cpus = cpus
-    self.memory = memory
-    self.gpus = gpus
-    self.nodes = nodes
-    self.time = time
-    self.partition = partition
-    self.account = account
-    self.qos = qos
-    self.constraint = constraint
-    self.options = options
-  }
-
+extension SlurmResources {
   /// The sbatch options except the name.
   package var arguments: [String] {
     var arguments: [String] = []
@@ -71,6 +38,7 @@ package struct SlurmResources: Sendable, Hashable {
     [("partition", partition), ("account", account), ("qos", qos), ("constraint", constraint)]
   }
 
+  /// Rounded up to whole minutes, the unit of Slurm.
   static func minutes(_ time: Duration) -> Int {
     let (seconds, attoseconds) = time.components
     let whole = seconds + (attoseconds > 0 ? 1 : 0)
