@@ -290,15 +290,6 @@ import Testing
 
   @Test(
     arguments: [
-      ("A", true), ("_", true), ("a1_Z", true), ("", false), ("1A", false), ("0", false), ("9", false), ("a-b", false),
-      ("a b", false), ("ä", false), ("a=", false),
-    ] as [(String, Bool)])
-  func aNameOfAVariableHasLettersDigitsAndUnderscores(name: String, isOne: Bool) {
-    #expect(BatchScript.isVariable(name) == isOne)
-  }
-
-  @Test(
-    arguments: [
       (SlurmJob.Stop(), true), (SlurmJob.Stop(grace: .milliseconds(5001)), false), (SlurmJob.Stop(grace: .zero), true),
       (SlurmJob.Stop(signal: SIGINT), false),
     ] as [(SlurmJob.Stop, Bool)])

@@ -191,7 +191,7 @@ package enum ForeignFile {
     default:
       for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
         let digits = path.utf8.dropFirst(folder.utf8.count)
-        let isNumber = digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        let isNumber = digits.allSatisfy { $0.isASCIIDigit }
         return isNumber ? Int32(String(digits) ?? "") : nil
       }
       return nil

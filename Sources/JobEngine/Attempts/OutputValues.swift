@@ -40,9 +40,9 @@ struct OutputValues: Equatable {
       if line.isEmpty { continue }
       let name = line.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: "<") }
       let rest = line[name.endIndex...]
-      if Self.isName(name), rest.first == UInt8(ascii: "=") {
+      if name.isVariableName, rest.first == UInt8(ascii: "=") {
         add(rest.dropFirst(), as: name)
-      } else if Self.isName(name), rest.starts(with: "<<".utf8), rest.count > 2 {
+      } else if name.isVariableName, rest.starts(with: "<<".utf8), rest.count > 2 {
         guard let end = lines[index...].firstIndex(of: rest.dropFirst(2)) else {
           let end = shown(rest.dropFirst(2))
           fault =
@@ -82,17 +82,5 @@ struct OutputValues: Equatable {
       fault = error.refusal(of: "$OPDASH_OUTPUT")
     }
     if !isKept { unlink(path) }
-  }
-
-  private static func isName(_ text: ArraySlice<UInt8>) -> Bool {
-    guard let first = text.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
-    return text.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-        true
-      default: false
-      }
-    }
   }
 }

@@ -1,3 +1,5 @@
+import Basics
+
 /// A value of a job file that is printed.
 indirect enum ImportedValue: Sendable {
   /// Text as the other tool has it: a `${` in it is one for the job file too.
@@ -117,14 +119,7 @@ extension ImportedValue {
 
   /// A path as a word for the shell, quoted as ninja does it.
   static func shellWord(_ path: String) -> String {
-    let isSafe = path.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"):
-        true
-      default: "_+-./".utf8.contains(byte)
-      }
-    }
+    let isSafe = path.utf8.allSatisfy { $0.isASCIIAlphanumeric || "_+-./".utf8.contains($0) }
     // Scalars, because a quote and a combining mark after it are one Character.
     return isSafe && !path.isEmpty
       ? path : "'" + String(path.unicodeScalars.replacing(["'"], with: "'\\''".unicodeScalars)) + "'"

@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 /// Warnings for a `$` name that is passed on to the shell, or to a program as it stands, although the file has a similar variable.
@@ -58,7 +59,7 @@ extension Variables {
       guard bytes[index] == wanted[0], bytes[index...].starts(with: wanted) else { continue }
       let before = index > 0 ? bytes[index - 1] : UInt8(ascii: " ")
       let after = index + wanted.count < bytes.count ? bytes[index + wanted.count] : UInt8(ascii: " ")
-      if !isNameByte(before), !isNameByte(after), !"${#!".utf8.contains(before) { return true }
+      if !before.isVariableByte, !after.isVariableByte, !"${#!".utf8.contains(before) { return true }
     }
     return false
   }
@@ -71,23 +72,12 @@ extension Variables {
     var index = 0
     while let dollar = bytes[index...].firstIndex(of: UInt8(ascii: "$")) {
       let isEscaped = dollar > 0 && "\\$".utf8.contains(bytes[dollar - 1])
-      let name = bytes[(dollar + 1)...].prefix(while: isNameByte)
+      let name = bytes[(dollar + 1)...].prefix { $0.isVariableByte }
       index = max(name.endIndex, dollar + 1)
-      guard !isEscaped, let first = name.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else {
-        continue
-      }
+      guard !isEscaped, name.first?.isASCIIDigit == false else { continue }
       let text = String(decoding: name, as: UTF8.self)
       if !names.contains(text), names.count < 100 { names.append(text) }
     }
     return names
-  }
-
-  private static func isNameByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: false
-    }
   }
 }

@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 /// The values of `${matrix.NAME}` in one instance of a job, nil for one with a fault.
@@ -141,15 +142,8 @@ final class Variables {
   }
 
   static func isName(_ text: String, andHyphens: Bool = false) -> Bool {
-    for (position, byte) in text.utf8.enumerated() {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): continue
-      case UInt8(ascii: "0")...UInt8(ascii: "9") where position > 0: continue
-      case UInt8(ascii: "-") where position > 0 && andHyphens: continue
-      default: return false
-      }
-    }
-    return !text.isEmpty
+    guard let first = text.utf8.first, !first.isASCIIDigit, first != UInt8(ascii: "-") else { return false }
+    return text.utf8.allSatisfy { $0.isVariableByte || andHyphens && $0 == UInt8(ascii: "-") }
   }
 
   // MARK: Expanding

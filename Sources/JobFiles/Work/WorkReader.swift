@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 /// Reads a job's work: the value of `run`, `download`, `upload` or `simulate`.
@@ -153,11 +154,6 @@ extension ValueKind<[String: String]> {
   }
 
   private static func isTokenByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-    }
+    byte.isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
   }
 }

@@ -1,3 +1,5 @@
+import Operations
+
 /// Shell text that consists of one program with its arguments and needs no shell.
 ///
 /// Starting a shell takes as long as many programs run, and the shell would only execute the program. `make` skips it
@@ -45,13 +47,7 @@ enum PlainScript {
   private static let expanded = Array("$`\\!".utf8)
 
   private static func isPlain(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-")...UInt8(ascii: "/"), UInt8(ascii: "_"),
-      UInt8(ascii: ":"), UInt8(ascii: "+"), UInt8(ascii: "@"), UInt8(ascii: ","), UInt8(ascii: "%"), 0x80...:
-      true
-    default: false
-    }
+    byte.isASCIIAlphanumeric || "-./_:+@,%".utf8.contains(byte) || byte >= 0x80
   }
 
   /// The keywords and commands of POSIX shells, dash, bash and ksh, which may differ from a program of the same name.

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 
 /// The text of the script that a node executes for an attempt.
@@ -137,19 +138,6 @@ struct BatchScript {
     """
   }
 
-  /// Whether a shell can set a variable of this name.
-  static func isVariable(_ name: String) -> Bool {
-    guard let first = name.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
-    return name.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-        true
-      default: false
-      }
-    }
-  }
-
   /// The text, quoted as one word of a shell command.
   static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: "'\\''"))'" }
 }
@@ -159,7 +147,7 @@ extension SlurmJob {
   var problem: String? {
     if let fault = resources.faults.first ?? resources.signalFault(stop: stop.signal) { return fault.description }
     if arguments.isEmpty { return "there is no program" }
-    if let name = environment.keys.sorted().first(where: { !BatchScript.isVariable($0) }) {
+    if let name = environment.keys.sorted().first(where: { !$0.utf8.isVariableName }) {
       return "'\(name)' is not a name of an environment variable"
     }
     let texts = arguments + [directory, name] + environment.values

@@ -69,11 +69,10 @@ package struct SlurmIdentity: Sendable, Hashable {
   static func encoded(_ name: String) -> String {
     var text = ""
     for byte in name.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+      if byte.isVariableByte || "-.".utf8.contains(byte) {
         text.unicodeScalars.append(Unicode.Scalar(byte))
-      default: text += "%" + String(byte, radix: 16, digits: 2)
+      } else {
+        text += "%" + String(byte, radix: 16, digits: 2)
       }
     }
     // A name of only dots would be a folder, and a name that begins with a dot is not listed.

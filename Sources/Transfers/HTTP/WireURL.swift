@@ -76,11 +76,9 @@ package struct WireURL: Sendable, Equatable {
   /// In lower case; nil for a relative reference.
   private static func scheme(of text: String) -> String? {
     guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), let first = text.utf8.first else { return nil }
-    let isScheme = text.utf8[..<colon].allSatisfy { isLetter($0) || "0123456789+-.".utf8.contains($0) }
-    return isScheme && isLetter(first) ? text[..<colon].lowercased() : nil
+    let isScheme = text.utf8[..<colon].allSatisfy { $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }
+    return isScheme && first.isASCIILetter ? text[..<colon].lowercased() : nil
   }
-
-  private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) }
 
   /// libcurl takes `http:/a` and `http:///a` for `http://a`.
   private static func namesHost(_ rest: Substring.UTF8View) -> Bool {

@@ -1,3 +1,5 @@
+import Basics
+
 /// Follows constructs such as `$((` and `[[`, where bash evaluates an argument of the shell once more, to their ends.
 ///
 /// Continues where `ShellText` understands nothing more. Knows only the first here-document of a line.
@@ -196,7 +198,7 @@ struct ShellConstructs {
     case UInt8(ascii: "&") where "<>".utf8.contains(before):
       begin(Construct(kind: .duplication, place: ">&", isEvaluated: true))
     case UInt8(ascii: "=") where next.first == UInt8(ascii: "("): begin(Construct(kind: .array))
-    case UInt8(ascii: "[") where Self.isName(before): begin(Construct(kind: .index, place: "[", depth: 1))
+    case UInt8(ascii: "[") where before.isVariableByte: begin(Construct(kind: .index, place: "[", depth: 1))
     case UInt8(ascii: "[")
     where Self.isDelimiter(before) && next.first == byte && next.dropFirst().first.map(Self.isDelimiter) ?? true:
       begin(Construct(kind: .test, place: "[["))
@@ -211,7 +213,7 @@ struct ShellConstructs {
     case UInt8(ascii: "[") where before != UInt8(ascii: "$"):
       begin(Construct(kind: .index, place: "[", isEvaluated: true, depth: 1))
     case UInt8(ascii: "{") where before == UInt8(ascii: "$"): break
-    case _ where Self.isName(byte): break
+    case _ where byte.isVariableByte: break
     case _ where "!#@*?-".utf8.contains(byte) && "{!#".utf8.contains(before): break
     default:
       current.isName = false
@@ -270,15 +272,6 @@ struct ShellConstructs {
   }
 
   private static func isDelimiter(_ byte: UInt8) -> Bool { " \t\n;&|()<>".utf8.contains(byte) }
-
-  private static func isName(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-      true
-    default: false
-    }
-  }
 
   /// `1`, `@`, `{1%.*}` and the like.
   static func isArgument(_ text: ArraySlice<UInt8>) -> Bool {

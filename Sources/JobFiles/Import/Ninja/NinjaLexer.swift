@@ -1,3 +1,5 @@
+import Basics
+
 /// Reads the characters of a ninja file.
 struct NinjaLexer {
   private let source: SourceText
@@ -85,14 +87,7 @@ struct NinjaLexer {
     return String(decoding: source.bytes[start..<index], as: UTF8.self)
   }
 
-  private static func isName(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-      true
-    default: false
-    }
-  }
+  private static func isName(_ byte: UInt8) -> Bool { byte.isVariableByte || byte == UInt8(ascii: "-") }
 
   /// Takes these characters and the blanks after them if they are next.
   mutating func take(_ text: StaticString) -> Bool {
