@@ -14,8 +14,6 @@ package final class RemoteFeed: JobFeed, @unchecked Sendable {
     var run = Run()
     /// On the clock of the machine.
     var began: Duration?
-    var mailboxes: [Int: Mailbox<JobEvent>] = [:]
-    var nextMailbox = 0
     /// Why nothing comes any more.
     var end: RemoteError?
     var whenEnded: (@Sendable (RemoteError) -> Void)?
@@ -30,6 +28,7 @@ package final class RemoteFeed: JobFeed, @unchecked Sendable {
   package let access: RemoteAccess
   private let queue = DispatchQueue(label: "opdash.remote-feed", qos: .userInitiated)
   private let state = Lock(State())
+  private let hub = EventHub()
   private var channel: LineChannel?
   private var events = EventReader()
   private var snapshot: RunStateReader?
@@ -79,16 +78,7 @@ package final class RemoteFeed: JobFeed, @unchecked Sendable {
   package func subscribe(
     on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void
   ) -> JobSubscription {
-    state.withLock { state in
-      let number = state.nextMailbox
-      state.nextMailbox += 1
-      let mailbox = Mailbox<JobEvent>(on: queue, pace: .frames, receive)
-      state.mailboxes[number] = mailbox
-      return JobSubscription(snapshot: state.run) { [weak self] in
-        mailbox.close()
-        self?.state.withLock { $0.mailboxes[number] = nil }
-      }
-    }
+    state.withLock { hub.subscribe(to: $0.run, on: queue, receive) }
   }
 
   package func send(_ command: JobCommand) { send(command) { _ in } }
@@ -180,7 +170,7 @@ package final class RemoteFeed: JobFeed, @unchecked Sendable {
     guard !events.isEmpty else { return }
     state.withLock { state in
       for event in events { state.run.apply(event) }
-      for mailbox in state.mailboxes.values { mailbox.post(contentsOf: events) }
+      hub.post(events)
     }
     slowDown()
   }
@@ -198,7 +188,7 @@ package final class RemoteFeed: JobFeed, @unchecked Sendable {
     let isLater = state.withLock { state in
       guard let events = state.run.events(to: run) else { return false }
       state.run = run
-      for mailbox in state.mailboxes.values { mailbox.post(contentsOf: events) }
+      hub.post(events)
       return true
     }
     guard isLater else { throw JSONFault("a snapshot is not of a later state of the run") }
@@ -207,8 +197,7 @@ package final class RemoteFeed: JobFeed, @unchecked Sendable {
 
   /// Reads no more until every subscriber has caught up.
   private func slowDown() {
-    let slow = state.withLock { state in state.mailboxes.values.first { $0.count >= Self.limit } }
-    guard let slow else { return }
+    guard let slow = hub.mailbox(holding: Self.limit) else { return }
     channel?.setReading(false)
     slow.whenBelow(Self.limit / 2) { [weak self] in
       guard let self else { return }

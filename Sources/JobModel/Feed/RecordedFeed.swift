@@ -17,8 +17,6 @@ package final class RecordedFeed: JobFeed {
     /// Where the recording is held, if it is.
     var heldAt: Duration?
     var timer: (any OperationTimer)?
-    var mailboxes: [Int: Mailbox<JobEvent>] = [:]
-    var nextMailbox = 0
     /// Whether all is played but an end that is held.
     var isAtEnd = false
   }
@@ -29,6 +27,7 @@ package final class RecordedFeed: JobFeed {
   private let clock: any OperationClock
   private let queue = DispatchQueue(label: "opdash.recording", qos: .userInitiated)
   private let state = Lock(State())
+  private let hub = EventHub()
   /// Events are not delivered in more calls than this allows.
   private static let interval = Duration.milliseconds(10)
 
@@ -78,16 +77,7 @@ package final class RecordedFeed: JobFeed {
   package func subscribe(
     on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void
   ) -> JobSubscription {
-    state.withLock { state in
-      let number = state.nextMailbox
-      state.nextMailbox += 1
-      let mailbox = Mailbox<JobEvent>(on: queue, receive)
-      state.mailboxes[number] = mailbox
-      return JobSubscription(snapshot: state.run) { [weak self] in
-        mailbox.close()
-        self?.state.withLock { $0.mailboxes[number] = nil }
-      }
-    }
+    state.withLock { hub.subscribe(to: $0.run, on: queue, pace: nil, receive) }
   }
 
   package func send(_ command: JobCommand) {
@@ -196,8 +186,7 @@ package final class RecordedFeed: JobFeed {
   }
 
   private func deliver(_ events: ArraySlice<JobEvent>, _ state: inout State) {
-    guard !events.isEmpty else { return }
     for event in events { state.run.apply(event) }
-    for mailbox in state.mailboxes.values { mailbox.post(contentsOf: events) }
+    hub.post(Array(events))
   }
 }

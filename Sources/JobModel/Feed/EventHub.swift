@@ -1,6 +1,5 @@
+import Basics
 import Dispatch
-import JobModel
-import Operations
 
 /// Passes the events of a run to its subscribers, each through its own mailbox; any thread may call it.
 package final class EventHub: Sendable {
@@ -22,11 +21,13 @@ package final class EventHub: Sendable {
   }
 
   /// Adds a subscriber that has `snapshot`; no event may be posted between the snapshot and this call.
+  ///
+  /// Each delivery wakes a thread: by the default pace, there is one for each frame of the screen during a flood.
   package func subscribe(
-    to snapshot: Run, on queue: DispatchQueue, _ receive: @escaping @Sendable ([JobEvent]) -> Void
+    to snapshot: Run, on queue: DispatchQueue, pace: MailboxPace? = .frames,
+    _ receive: @escaping @Sendable ([JobEvent]) -> Void
   ) -> JobSubscription {
-    // Each delivery wakes a thread: during a flood there is one for each frame of the screen.
-    let mailbox = Mailbox(on: queue, pace: .frames, receive)
+    let mailbox = Mailbox(on: queue, pace: pace, receive)
     let subscriber = state.withLock { state in
       state.nextSubscriber += 1
       state.mailboxes[state.nextSubscriber] = mailbox
@@ -40,8 +41,13 @@ package final class EventHub: Sendable {
 
   /// Calls `body` once every subscriber has fewer than `limit` events waiting.
   package func whenBelow(_ limit: Int, _ body: @escaping @Sendable () -> Void) {
-    let mailboxes = state.withLock { Array($0.mailboxes.values) }
-    guard let slow = mailboxes.first(where: { $0.count >= limit }) else { return body() }
+    guard let slow = mailbox(holding: limit) else { return body() }
     slow.whenBelow(limit) { self.whenBelow(limit, body) }
+  }
+
+  /// The mailbox of a subscriber for which at least `count` events wait; nil if there is none.
+  package func mailbox(holding count: Int) -> Mailbox<JobEvent>? {
+    let mailboxes = state.withLock { Array($0.mailboxes.values) }
+    return mailboxes.first { $0.count >= count }
   }
 }

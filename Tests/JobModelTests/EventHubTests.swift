@@ -1,9 +1,8 @@
+import Basics
 import Dispatch
-import JobModel
-import Operations
 import Testing
 
-@testable import JobEngine
+@testable import JobModel
 
 @Suite struct EventHubTests {
   private let hub = EventHub()
