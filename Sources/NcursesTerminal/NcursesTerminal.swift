@@ -1,3 +1,4 @@
+import Basics
 import CTerminal
 import Dispatch
 import Foundation
@@ -342,11 +343,9 @@ package final class NcursesTerminal: Terminal {
     arm(screen)
     invalidate()
     // Later, so that `suspend` has returned before the input arrives.
-    DispatchQueue.main.async { [weak self] in
-      MainActor.assumeIsolated {
-        guard let self, case .open = self.state, self.size == now else { return }
-        self.receive?(.resized(now))
-      }
+    onMain { [weak self] in
+      guard let self, case .open = self.state, self.size == now else { return }
+      self.receive?(.resized(now))
     }
   }
 

@@ -220,7 +220,7 @@ public final class Dashboard: Sendable {
       return nil
     }
     guard let session else { return }
-    DispatchQueue.main.async { MainActor.assumeIsolated { body(session) } }
+    onMain { body(session) }
   }
 }
 

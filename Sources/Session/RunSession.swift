@@ -368,5 +368,5 @@ package final class RunSession {
 /// Calls `body` on the main queue, unless the session is gone.
 private func onMain(_ session: RunSession?, _ body: @escaping @MainActor @Sendable (RunSession) -> Void) {
   guard let session else { return }
-  DispatchQueue.main.async { MainActor.assumeIsolated { body(session) } }
+  onMain { body(session) }
 }

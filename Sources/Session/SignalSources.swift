@@ -42,7 +42,7 @@ package final class SignalSources: @unchecked Sendable {
 
   /// Replaces the action of signal `number` by a call of `receive` on the main queue.
   package func add(_ number: Int32, _ receive: @escaping @MainActor @Sendable () -> Void) {
-    watch(number) { DispatchQueue.main.async { MainActor.assumeIsolated(receive) } }
+    watch(number) { onMain(receive) }
   }
 
   private func watch(_ number: Int32, _ receive: @escaping @Sendable () -> Void) {

@@ -118,7 +118,7 @@ package final class TerminalDashboard {
     let began = feed.elapsed
     while isRunning, !backlog.isEmpty {
       guard feed.elapsed - began < FrameSchedule.turn else {
-        DispatchQueue.main.async { MainActor.assumeIsolated { self.takeEvents() } }
+        onMain { self.takeEvents() }
         return
       }
       let portion = Array(backlog.prefix(FrameSchedule.portion))

@@ -1,3 +1,4 @@
+import Basics
 import Dispatch
 import JobModel
 
@@ -68,7 +69,7 @@ package final class RecordedPast: RunPast, @unchecked Sendable {
   package func find(_ time: Duration, _ receive: @escaping @MainActor @Sendable (Run?) -> Void) {
     queue.async { [self] in
       let run = try? self.run(at: time)
-      DispatchQueue.main.async { MainActor.assumeIsolated { receive(run) } }
+      onMain { receive(run) }
     }
   }
 

@@ -1,4 +1,4 @@
-import Dispatch
+import Basics
 import JobModel
 import Remote
 import Reports
@@ -32,12 +32,10 @@ struct AttachCommand {
         return "\(name) keeps running; opdash attach\(option) \(greeting.identifier) shows it again"
       }, abandon: context.abandon, exit: context.end)
     feed.whenEnded { [weak session] error in
-      DispatchQueue.main.async {
-        MainActor.assumeIsolated {
-          // A program that was stopped may have missed the end.
-          let recorded = feed.snapshot.summary == nil ? Self.recorded(id, greeting.stateFolder) : nil
-          session?.lose("\(error)\(greeting.remedy(context.environment))", recorded: recorded)
-        }
+      onMain {
+        // A program that was stopped may have missed the end.
+        let recorded = feed.snapshot.summary == nil ? Self.recorded(id, greeting.stateFolder) : nil
+        session?.lose("\(error)\(greeting.remedy(context.environment))", recorded: recorded)
       }
     }
     context.parts.watchSignals(session)

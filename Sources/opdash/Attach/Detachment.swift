@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 import Screen
@@ -30,7 +31,7 @@ struct Detachment {
   func announce(_ feed: any JobFeed, _ recording: RunRecording?, problem: String?) {
     Self.pending = { if let start = feed.snapshot.start { report(start.id, problem) } }
     // Behind the line about a run that is not recorded, which the main queue has by then.
-    let tell: @Sendable () -> Void = { DispatchQueue.main.async { MainActor.assumeIsolated { Self.tell() } } }
+    let tell: @Sendable () -> Void = { onMain { Self.tell() } }
     let begun: @MainActor () -> Void = { if let recording { recording.whenKnown(tell) } else { tell() } }
     let subscription = feed.subscribe(on: .main) { events in
       for case .runStarted in events.lazy.map(\.fact) { MainActor.assumeIsolated { begun() } }

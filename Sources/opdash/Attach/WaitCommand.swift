@@ -29,11 +29,8 @@ struct WaitCommand {
         let entry = try? store.run(named: name)
       else { throw error }
       guard store.isGoingOn(entry) else { return context.exit(entry.summary?.exit ?? ExitStatus.workLeft) }
-      let clock: any OperationClock = .system
-      _ = clock.schedule(after: Self.interval, on: .main) {
-        MainActor.assumeIsolated {
-          do { try perform(entry.id, isRetried: true) } catch { context.fail(error) }
-        }
+      SystemOperationClock().scheduleOnMain(after: Self.interval) {
+        do { try perform(entry.id, isRetried: true) } catch { context.fail(error) }
       }
     }
   }
@@ -50,12 +47,10 @@ struct WaitCommand {
     feed.whenEnded { error in
       // Keeps the subscription until there is an answer.
       withExtendedLifetime(subscription) {}
-      DispatchQueue.main.async {
-        MainActor.assumeIsolated {
-          let run = feed.snapshot
-          let recorded = run.summary == nil ? AttachCommand.recorded(greeting.run, greeting.stateFolder) : nil
-          end(of: greeting, recorded ?? run, error)
-        }
+      onMain {
+        let run = feed.snapshot
+        let recorded = run.summary == nil ? AttachCommand.recorded(greeting.run, greeting.stateFolder) : nil
+        end(of: greeting, recorded ?? run, error)
       }
     }
   }

@@ -32,9 +32,7 @@ struct EventsCommand {
       return context.fail(error)
     }
     guard isGoingOn, !context.output.isDropping else { return context.finish() }
-    let (clock, read): (any OperationClock, Int) = (.system, next)
-    _ = clock.schedule(after: Self.interval, on: .main) {
-      MainActor.assumeIsolated { print(run, from: read, of: store, follows: true) }
-    }
+    let read = next
+    SystemOperationClock().scheduleOnMain(after: Self.interval) { print(run, from: read, of: store, follows: true) }
   }
 }

@@ -86,9 +86,6 @@ struct LogsCommand {
     var (reader, lines) = (reader, lines)
     do { context.output.write(lines.text(of: try reader.readMore(store))) } catch { return context.fail(error) }
     guard isGoingOn, !lines.isOver else { return context.finish() }
-    let clock: any OperationClock = .system
-    _ = clock.schedule(after: Self.interval, on: .main) { [reader, lines] in
-      MainActor.assumeIsolated { follow(reader, store, lines) }
-    }
+    SystemOperationClock().scheduleOnMain(after: Self.interval) { [reader, lines] in follow(reader, store, lines) }
   }
 }
