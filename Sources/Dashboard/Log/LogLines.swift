@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 /// The lines that the log pane shows, oldest first: of one job, of the program, or of many jobs in the order of their events.
@@ -43,15 +44,7 @@ struct LogLines {
   var last: JobLine? { isEmpty ? nil : self[count - 1] }
 
   /// The position of the first line of the event `seq` or a later one; `count` if there is none.
-  func position(of seq: Int) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if self[middle].seq < seq { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
+  func position(of seq: Int) -> Int { (0..<count).partitioningIndex { self[$0].seq >= seq } }
 
   /// The number of the event of the line at `position`, or of the last line before it; nil without a line.
   func seq(at position: Int) -> Int? { isEmpty ? nil : self[min(position, count - 1)].seq }

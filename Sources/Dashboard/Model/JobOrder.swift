@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 /// The sort keys of the list and of the timeline; the raw value is the key's name.
@@ -182,12 +183,7 @@ struct JobOrder {
 
   /// The first index of the sorted `ids` whose job does not precede `wanted`.
   private func place(of wanted: Place, in ids: [JobID]) -> Int {
-    var (low, high) = (0, ids.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if Self.precedes((keys[ids[middle].index], ids[middle]), wanted) { low = middle + 1 } else { high = middle }
-    }
-    return low
+    ids.partitioningIndex { !Self.precedes((keys[$0.index], $0), wanted) }
   }
 
   private mutating func sortAll(_ run: Run, _ index: JobIndex, now: Duration) {

@@ -1,3 +1,5 @@
+import Basics
+
 /// The run as it stood at any past instant, folded from the nearest of a few snapshots.
 ///
 /// Keeps the events and at most `snapshotLimit` runs, which share unchanged storage.
@@ -49,7 +51,7 @@ package struct RunHistory: Sendable {
   /// The run after the last event up to `time`, or after its opening events.
   package mutating func run(at time: Duration) -> Run {
     fold()
-    let count = self.count(until: max(time, .zero))
+    let count = events.partitioningIndex { $0.time > max(time, .zero) }
     if count == events.count { return newest }
     let place = snapshots.lastIndex { $0.nextSeq <= count } ?? 0
     // Taken out, so that folding copies no more than it must.
@@ -58,16 +60,6 @@ package struct RunHistory: Sendable {
     for event in events[run.nextSeq..<count] { run.apply(event) }
     last = run
     return run
-  }
-
-  /// The number of events up to `time`.
-  private func count(until time: Duration) -> Int {
-    var (low, high) = (0, events.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if events[middle].time <= time { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }
 

@@ -1,3 +1,5 @@
+import Basics
+
 /// A text with wildcards: `*` for any characters and `?` for one.
 ///
 /// Brackets stand for themselves, because they are part of the names of instances.
@@ -74,11 +76,8 @@ package struct JobNameIndex: Sendable {
     if let known = found[text] { return known }
     guard let pattern = JobPattern(text) else { return [] }
     let prefix = pattern.prefix.utf8
-    var (low, high) = (0, sorted.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if names[sorted[middle]].utf8.lexicographicallyPrecedes(prefix) { low = middle + 1 } else { high = middle }
-    }
+    let (names, sorted) = (names, sorted)
+    var low = sorted.partitioningIndex { !names[$0].utf8.lexicographicallyPrecedes(prefix) }
     var matches: [Int] = []
     while low < sorted.count, names[sorted[low]].utf8.starts(with: prefix) {
       if pattern.matches(names[sorted[low]]) { matches.append(sorted[low]) }
