@@ -166,16 +166,7 @@ struct MatrixReader {
   private func include(_ node: YAMLNode, _ axes: [Axis]) -> [Inclusion]? {
     let takes =
       "a list of combinations, as in 'include: [{ \(axes[0].name): \(Quoted.bare(axes[0].values[0])), NAME: … }]'"
-    var items = [node]
-    switch node.content {
-    case .map: break
-    case .list(let list): items = list
-    case .scalar: return faults.fail(node.place, "matrix.include takes \(takes); this is \(node.words)")
-    }
-    guard items.count <= Self.excludeLimit else {
-      return faults.fail(
-        node.place, "matrix.include has more than \(Self.excludeLimit) items: write two jobs")
-    }
+    guard let items = items(node, "matrix.include", takes: takes, remedy: "write two jobs") else { return nil }
     var isGood = true
     let inclusions = items.compactMap { item -> Inclusion? in
       guard case .map(let entries) = item.content, !entries.isEmpty else {
@@ -185,10 +176,7 @@ struct MatrixReader {
       var inclusion = Inclusion(chosen: [:], more: [:], place: item.place)
       for entry in entries {
         let name = "matrix.include.\(entry.key)"
-        guard Variables.isName(entry.key, andHyphens: true) else {
-          faults.add(
-            entry.place,
-            "\(Quoted.text(entry.key)) can't name values of a matrix: use letters, digits, '_' and '-', no digit first")
+        guard isValueName(entry) else {
           isGood = false
           continue
         }
@@ -209,14 +197,32 @@ struct MatrixReader {
     return isGood ? inclusions : nil
   }
 
+  /// The items of `include` or `exclude`; nil after a fault.
+  private func items(_ node: YAMLNode, _ name: String, takes: String, remedy: String) -> [YAMLNode]? {
+    let items: [YAMLNode]
+    switch node.content {
+    case .map: items = [node]
+    case .list(let list): items = list
+    case .scalar: return faults.fail(node.place, "\(name) takes \(takes); this is \(node.words)")
+    }
+    guard items.count <= Self.excludeLimit else {
+      return faults.fail(node.place, "\(name) has more than \(Self.excludeLimit) items: \(remedy)")
+    }
+    return items
+  }
+
   // MARK: Values
 
+  private func isValueName(_ entry: YAMLEntry) -> Bool {
+    if Variables.isName(entry.key, andHyphens: true) { return true }
+    faults.add(
+      entry.place,
+      "\(Quoted.text(entry.key)) can't name values of a matrix: use letters, digits, '_' and '-', no digit first")
+    return false
+  }
+
   private func axis(_ entry: YAMLEntry) -> Axis? {
-    guard Variables.isName(entry.key, andHyphens: true) else {
-      return faults.fail(
-        entry.place,
-        "\(Quoted.text(entry.key)) can't name values of a matrix: use letters, digits, '_' and '-', no digit first")
-    }
+    guard isValueName(entry) else { return nil }
     let name = "matrix.\(entry.key)"
     let takes = "a value, or a list of values"
     guard let items = values.list(entry.value, name, takes: takes, isSingleAllowed: true) else { return nil }
@@ -267,17 +273,8 @@ struct MatrixReader {
   /// The value index by name index of each combination to leave out; nil after a fault.
   private func exclude(_ node: YAMLNode, _ axes: [Axis]) -> [(chosen: [Int: Int], place: Place)]? {
     let takes = "a list of combinations, as in 'exclude: [{ \(axes[0].name): \(Quoted.bare(axes[0].values[0])) }]'"
-    var items = [node]
-    switch node.content {
-    case .map: break
-    case .list(let list): items = list
-    case .scalar: return faults.fail(node.place, "matrix.exclude takes \(takes); this is \(node.words)")
-    }
-    guard items.count <= Self.excludeLimit else {
-      return faults.fail(
-        node.place,
-        "matrix.exclude has more than \(Self.excludeLimit) items: name fewer keys in each, or write two jobs")
-    }
+    let remedy = "name fewer keys in each, or write two jobs"
+    guard let items = items(node, "matrix.exclude", takes: takes, remedy: remedy) else { return nil }
     var isGood = true
     let excluded = items.compactMap { item -> (chosen: [Int: Int], place: Place)? in
       guard case .map(let entries) = item.content else {
