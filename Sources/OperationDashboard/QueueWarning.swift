@@ -1,4 +1,5 @@
 import JobModel
+import Operations
 
 /// A mistake that the dashboard warns of; the raw value is its name on the screen and in events.
 public enum QueueWarning: String, Sendable, CaseIterable {
@@ -28,19 +29,9 @@ public enum QueueWarning: String, Sendable, CaseIterable {
   case releasedUnfinished = "released-unfinished"
 
   var kind: RunWarning.Kind {
-    switch self {
-    case .uiQueueBusy: .uiQueueBusy
-    case .dependencyInNoQueue: .dependencyInNoQueue
-    case .dependencyCycle: .dependencyCycle
-    case .slotsHeld: .slotsHeld
-    case .cancelledExecuting: .cancelledExecuting
-    case .slowAndSilent: .slowAndSilent
-    case .finishedUnexecuted: .finishedUnexecuted
-    case .finishUnannounced: .finishUnannounced
-    case .queueSuspended: .queueSuspended
-    case .longLine: .longLine
-    case .exclusionOrder: .exclusionOrder
-    case .releasedUnfinished: .releasedUnfinished
+    guard let kind = RunWarning.Kind(rawValue: rawValue) else {
+      programmerError("no kind of warning is named \(rawValue)")
     }
+    return kind
   }
 }
