@@ -81,23 +81,18 @@ extension JobFailure.Cause {
     switch word {
     case "exit": self = .exit(try number("exit"))
     case "signal": self = .signal(try number("signal"))
-    case "launch": self = .launch
     case "http": self = .http(try fields.count("status"))
-    case "network": self = .network
-    case "timeout": self = .timedOut
-    case "checksum": self = .checksum
-    case "file": self = .file
-    case "simulated": self = .simulated
-    case "error": self = .error
-    case "approval": self = .approval
-    case "out-of-memory": self = .outOfMemory
-    case "time-limit": self = .timeLimit
-    case "node-failure": self = .nodeFailure
-    case "preempted": self = .preempted
-    case "lost": self = .lost
-    default: throw fields.unknown("cause", word)
+    default:
+      guard let cause = Self.plain.first(where: { $0.word == word }) else { throw fields.unknown("cause", word) }
+      self = cause
     }
   }
+
+  /// The causes that are their word.
+  private static let plain: [Self] = [
+    .launch, .network, .timedOut, .checksum, .file, .simulated, .error, .approval, .outOfMemory, .timeLimit,
+    .nodeFailure, .preempted, .lost,
+  ]
 }
 
 extension Job {
