@@ -1,4 +1,5 @@
 import CCrypto
+import Foundation
 
 package enum CryptoLibrary {
   /// Prepares OpenSSL without the handler of `exit` that frees its tables, because other threads may still use them then.
@@ -45,5 +46,22 @@ package final class SHA256Sum {
     let sum = SHA256Sum()
     bytes.withUnsafeBytes { sum.update($0) }
     return sum.hex
+  }
+
+  /// The sum of an open file from its beginning; nil once cancelled, and throws if it can't be read.
+  package static func hex(ofFile descriptor: Int32, isCancelled: () -> Bool) throws(POSIXError) -> String? {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)
+    defer { buffer.deallocate() }
+    let sum = SHA256Sum()
+    var offset: off_t = 0
+    while !isCancelled() {
+      let count = pread(descriptor, buffer.baseAddress, buffer.count, offset)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+      guard count > 0 else { return sum.hex }
+      offset += off_t(count)
+      sum.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+    return nil
   }
 }

@@ -21,7 +21,6 @@ final class FileHashes: Sendable {
     }
   }
 
-  private static let chunk = 1 << 20
   /// A file that was changed a moment ago may be changed again without a new time.
   private static let settled: TimeInterval = 2
 
@@ -70,17 +69,12 @@ final class FileHashes: Sendable {
   }
 
   private static func read(_ descriptor: Int32, _ path: BytePath, _ isCancelled: () -> Bool) throws -> String {
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: chunk, alignment: 64)
-    defer { buffer.deallocate() }
-    let sum = SHA256Sum()
-    while true {
-      if isCancelled() { throw CancellationError() }
-      let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw InputError(path: path, reason: reason(errno)) }
-      guard count > 0 else { return sum.hex }
-      sum.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    do throws(POSIXError) {
+      if let hash = try SHA256Sum.hex(ofFile: descriptor, isCancelled: isCancelled) { return hash }
+    } catch {
+      throw InputError(path: path, reason: reason(error.code.rawValue))
     }
+    throw CancellationError()
   }
 
   private static func reason(_ problem: Int32) -> String { String(cString: strerror(problem)) }

@@ -4,8 +4,6 @@ import Synchronization
 
 /// The SHA-256 of a file, computed on a background queue.
 final class FileDigest: Sendable {
-  private static let chunk = 1 << 20
-
   private let isCancelled = Atomic(false)
 
   /// Calls `answer` with the digest in lower-case hexadecimal on the background queue; once cancelled it may not be called.
@@ -35,18 +33,10 @@ final class FileDigest: Sendable {
   func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
   private func read(_ descriptor: Int32, _ path: String) throws(TransferError) -> String? {
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunk, alignment: 64)
-    defer { buffer.deallocate() }
-    let sum = SHA256Sum()
-    var offset: off_t = 0
-    while !isCancelled.load(ordering: .relaxed) {
-      let count = pread(descriptor, buffer.baseAddress, buffer.count, offset)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw .file(path) }
-      guard count > 0 else { return sum.hex }
-      offset += off_t(count)
-      sum.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    do throws(POSIXError) {
+      return try SHA256Sum.hex(ofFile: descriptor) { isCancelled.load(ordering: .relaxed) }
+    } catch {
+      throw .file(path, error: error.code.rawValue)
     }
-    return nil
   }
 }
