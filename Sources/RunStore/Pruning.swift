@@ -187,10 +187,9 @@ private struct Pruning {
   private static func size(of folder: BytePath) -> Int {
     (folder.names() ?? []).reduce(0) { size, name in
       let path = folder.appending(name)
-      var status = stat()
-      guard lstat(path.cString, &status) == 0 else { return size }
-      switch status.st_mode & S_IFMT {
-      case S_IFREG: return size.plus(Int(status.st_size))
+      guard let status = FileStatus(path) else { return size }
+      switch status.kind {
+      case S_IFREG: return size.plus(Int(status.value.st_size))
       case S_IFDIR: return size.plus(Self.size(of: path))
       default: return size
       }

@@ -35,10 +35,7 @@ package struct Environment: Sendable {
   private static func jobserver(of variables: [String: String]) -> MakeFlags.Jobserver? {
     let jobserver = MakeFlags((variables["MAKEFLAGS"] ?? "").utf8).jobserver
     guard case .descriptors(let reader, let writer) = jobserver else { return jobserver }
-    let arePipes = [reader, writer].allSatisfy { descriptor in
-      var status = stat()
-      return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
-    }
+    let arePipes = [reader, writer].allSatisfy { FileStatus($0)?.kind == S_IFIFO }
     return arePipes ? jobserver : nil
   }
 
@@ -47,8 +44,7 @@ package struct Environment: Sendable {
 
   /// Nil if standard input is closed or a device such as `/dev/null`: no person is expected then.
   private static func openTerminal() -> Int32? {
-    var input = stat()
-    guard isatty(1) == 1, fstat(0, &input) == 0, [S_IFIFO, S_IFREG, S_IFSOCK].contains(input.st_mode & S_IFMT),
+    guard isatty(1) == 1, let input = FileStatus(STDIN_FILENO)?.kind, [S_IFIFO, S_IFREG, S_IFSOCK].contains(input),
       tcgetsid(1) == getsid(0)
     else { return nil }
     let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)

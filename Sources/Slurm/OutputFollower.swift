@@ -98,7 +98,7 @@ final class OutputFollower: @unchecked Sendable {
     let bytes = [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, count in
       count = max(0, pread(descriptor, buffer.baseAddress, Self.chunk, offset))
     }
-    guard !bytes.isEmpty else { return noNews(isAbsent: Self.size(of: descriptor) < offset) }
+    guard !bytes.isEmpty else { return noNews(isAbsent: FileStatus(descriptor)?.value.st_size ?? 0 < offset) }
     offset += off_t(bytes.count)
     interval = Self.shortest
     isHeld = true
@@ -108,11 +108,6 @@ final class OutputFollower: @unchecked Sendable {
         self.read()
       }
     }
-  }
-
-  private static func size(of descriptor: Int32) -> off_t {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 ? status.st_size : 0
   }
 
   private func take(_ bytes: [UInt8], consumed: @escaping @Sendable () -> Void) {

@@ -6,22 +6,14 @@ package struct FileIdentity: Sendable, Hashable {
   private let inode: UInt64
 
   /// Identifies the file that a path leads to; nil if there is none, or if it is not a regular file.
-  package init?(path: String) {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    self.init(status)
-  }
+  package init?(path: String) { self.init(FileStatus(path, followsLink: true)) }
 
   /// Identifies an open file; nil if it is not a regular file.
-  package init?(descriptor: Int32) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
-    self.init(status)
-  }
+  package init?(descriptor: Int32) { self.init(FileStatus(descriptor)) }
 
-  private init?(_ status: stat) {
-    guard status.st_mode & S_IFMT == S_IFREG else { return nil }
-    device = UInt64(truncatingIfNeeded: status.st_dev)
-    inode = UInt64(status.st_ino)
+  private init?(_ status: FileStatus?) {
+    guard let status, status.kind == S_IFREG else { return nil }
+    device = UInt64(truncatingIfNeeded: status.value.st_dev)
+    inode = UInt64(status.value.st_ino)
   }
 }

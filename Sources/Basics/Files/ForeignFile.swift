@@ -158,8 +158,7 @@ package enum ForeignFile {
   }
 
   private static func status(of path: String, _ place: Place) -> stat? {
-    var status = stat()
-    return (place.isOurs ? lstat(path, &status) : stat(path, &status)) == 0 ? status : nil
+    FileStatus(path, followsLink: !place.isOurs)?.value
   }
 
   private static func check(kind status: stat, _ path: String, _ purpose: Purpose) throws(FileProblem) {

@@ -49,14 +49,13 @@ final class FileHashes: Sendable {
     let descriptor = open(path.cString, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return try hash(ofLink: path, because: errno) }
     defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw InputError(path: path, reason: Self.reason(errno)) }
-    switch status.st_mode & S_IFMT {
+    guard let status = FileStatus(descriptor) else { throw InputError(path: path, reason: Self.reason(errno)) }
+    switch status.kind {
     case S_IFREG: break
     case S_IFDIR: return try hash(ofLink: path, because: EISDIR)
     default: return SHA256Sum.hex(of: [])
     }
-    let version = Version(status)
+    let version = Version(status.value)
     if let hash = known.withLock({ $0[version] }) { return hash }
     let hash = try Self.read(descriptor, path, isCancelled)
     if version.changed.isBefore(Date(timeIntervalSinceNow: -Self.settled)) { known.withLock { $0[version] = hash } }

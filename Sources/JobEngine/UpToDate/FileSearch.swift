@@ -102,9 +102,5 @@ struct FileSearch {
   }
 
   /// `S_IFREG`, `S_IFDIR` and the like; nil if nothing is there.
-  static func kind(of path: BytePath, followsLink: Bool) -> mode_t? {
-    var status = stat()
-    guard (followsLink ? stat(path.cString, &status) : lstat(path.cString, &status)) == 0 else { return nil }
-    return status.st_mode & S_IFMT
-  }
+  static func kind(of path: BytePath, followsLink: Bool) -> mode_t? { FileStatus(path, followsLink: followsLink)?.kind }
 }

@@ -20,9 +20,8 @@ struct FileTime: Comparable, Hashable {
 
   /// The modification time of the file at a path, through symbolic links, as in make; nil without a file.
   init?(of path: BytePath) {
-    var status = stat()
-    guard stat(path.cString, &status) == 0 else { return nil }
-    self.init(status, .modification)
+    guard let status = FileStatus(path, followsLink: true) else { return nil }
+    self.init(status.value, .modification)
   }
 
   /// On the system's clock, since 1970.

@@ -43,9 +43,8 @@ package struct InputFiles {
 
   /// The file that has changed last, if that was after `date`; by the time that no program can set.
   func changed(since date: Date) -> BytePath? {
-    let changes = paths.lazy.compactMap { path -> (path: BytePath, time: FileTime)? in
-      var status = stat()
-      return stat(path.cString, &status) == 0 ? (path, FileTime(status, .change)) : nil
+    let changes = paths.lazy.compactMap { path in
+      FileStatus(path, followsLink: true).map { (path: path, time: FileTime($0.value, .change)) }
     }
     let newest = changes.max { $0.time < $1.time }
     return newest.flatMap { $0.time.mayBeAfter(date) ? $0.path : nil }

@@ -75,8 +75,7 @@ struct LaunchEnvironment: @unchecked Sendable {
     for directory in path.split(separator: ":", omittingEmptySubsequences: false) {
       let candidate = (directory.isEmpty ? "." : String(directory)) + "/" + name
       let file = folder.map { candidate.hasPrefix("/") ? candidate : "\($0)/\(candidate)" } ?? candidate
-      var status = stat()
-      guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+      guard FileStatus(file, followsLink: true)?.kind == S_IFREG else { continue }
       if access(file, X_OK) == 0 { return candidate }
       unusable = unusable ?? candidate
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 
 /// How a process ended.
 public enum ProcessExit: Sendable, Equatable {
@@ -94,12 +95,11 @@ public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible,
       let text = "the working directory is an empty text: leave it out for the directory of this program"
       return ProcessError(.directoryUnusable, text)
     }
-    var status = stat()
-    guard stat(directory, &status) == 0 else {
+    guard let status = FileStatus(directory, followsLink: true) else {
       let what = errno == ENOENT ? "no such directory" : text(errno)
       return ProcessError(.directoryUnusable, "\(directory): \(what)")
     }
-    guard status.st_mode & S_IFMT == S_IFDIR else {
+    guard status.kind == S_IFDIR else {
       return ProcessError(.directoryUnusable, "\(directory): not a directory")
     }
     guard access(directory, X_OK) == 0 else {

@@ -18,7 +18,7 @@ final class UploadFile {
     guard file.isFileURL else { throw TransferError(.file, "not a file URL: \(file.absoluteString.maskedURL)") }
     path = file.path(percentEncoded: false)
     do throws(FileProblem) { descriptor = try ForeignFile.open(path, .named) } catch { throw .file(error) }
-    guard let status = Self.status(descriptor) else {
+    guard let status = FileStatus(descriptor)?.value else {
       close(descriptor)
       throw .file(path)
     }
@@ -78,15 +78,10 @@ final class UploadFile {
   /// Throws if the file has changed since it was opened: the server may then have a mix of old and new content.
   func checkUnchanged() throws(TransferError) {
     guard content.isEmpty, descriptor >= 0 else { return }
-    guard let status = Self.status(descriptor) else { throw .file(path) }
+    guard let status = FileStatus(descriptor)?.value else { throw .file(path) }
     let now = status.st_mtim
     guard Int64(status.st_size) == size, now.tv_sec == changed.tv_sec, now.tv_nsec == changed.tv_nsec else {
       throw TransferError(.file, "\(path) changed while it was sent")
     }
-  }
-
-  private static func status(_ descriptor: Int32) -> stat? {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 ? status : nil
   }
 }

@@ -18,8 +18,7 @@ struct Detachment {
   init?(_ environment: inout Environment) {
     guard let text = environment.variables.removeValue(forKey: Self.variable) else { return nil }
     unsetenv(Self.variable)
-    var status = stat()
-    guard let number = Int32(text), fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else { return nil }
+    guard let number = Int32(text), FileStatus(number)?.kind == S_IFIFO else { return nil }
     descriptor = number
     _ = fcntl(number, F_SETFD, FD_CLOEXEC)
     // The end of a login sends it to all processes that it has started.

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobFiles
 import JobModel
@@ -90,9 +91,9 @@ struct JobFileSearch {
     while true {
       for name in Self.names {
         let file = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
-        var (status, link) = (stat(), stat())
-        guard stat(file, &status) == 0, status.st_mode & S_IFMT != S_IFDIR, lstat(file, &link) == 0 else { continue }
-        if !prefix.isEmpty { try checkOwners([link.st_uid, status.st_uid], of: prefix + name) }
+        guard let status = FileStatus(file, followsLink: true), status.kind != S_IFDIR, let link = FileStatus(file)
+        else { continue }
+        if !prefix.isEmpty { try checkOwners([link.value.st_uid, status.value.st_uid], of: prefix + name) }
         return (prefix + name, !prefix.isEmpty)
       }
       guard folder != "/", !folder.isEmpty else { return nil }

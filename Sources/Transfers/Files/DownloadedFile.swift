@@ -1,28 +1,8 @@
 import Foundation
+import Operations
 
-/// The `stat` record of a file.
-struct FileStatus {
-  let value: stat
-
-  /// Nil if the file doesn't exist or can't be accessed.
-  init?(_ path: String, followsLink: Bool = false) {
-    var value = stat()
-    guard (followsLink ? stat(path, &value) : lstat(path, &value)) == 0 else { return nil }
-    self.value = value
-  }
-
-  init?(_ descriptor: Int32) {
-    var value = stat()
-    guard fstat(descriptor, &value) == 0 else { return nil }
-    self.value = value
-  }
-
-  /// `S_IFREG`, `S_IFDIR` and the like.
-  var kind: mode_t { value.st_mode & S_IFMT }
-
-  /// The permissions.
-  var mode: mode_t { value.st_mode & 0o777 }
-
+/// A file that a download has written, or is to replace.
+extension FileStatus {
   /// The second of the last change.
   var modified: time_t { value.st_mtim.tv_sec }
 
