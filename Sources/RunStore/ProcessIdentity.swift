@@ -1,3 +1,4 @@
+import Basics
 import CProcess
 import Foundation
 
@@ -27,20 +28,13 @@ package struct ProcessIdentity: Sendable, Hashable {
   package var isAlive: Bool { startTime > 0 && ProcessIdentity.of(pid) == self }
 
   private static let bootID =
-    content(of: "/proc/sys/kernel/random/boot_id")?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+    (try? ForeignFile.contents("/proc/sys/kernel/random/boot_id", .named, limit: 1024)).map {
+      String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    } ?? ""
 
   private static func look(at pid: Int32) -> (startTime: UInt64, parent: Int32)? {
     var info = cprocess_info()
     guard pid > 0, cprocess_look(pid, &info), !info.ended else { return nil }
     return (info.start_time, info.parent)
-  }
-
-  private static func content(of path: String) -> String? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 1024)
-    let count = read(descriptor, &bytes, bytes.count)
-    return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
   }
 }

@@ -109,6 +109,17 @@ package enum ForeignFile {
     return bytes
   }
 
+  /// Writes all bytes to a descriptor.
+  package static func write(_ bytes: [UInt8], to descriptor: Int32, _ path: String) throws(FileProblem) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw FileProblem(path, .system(errno)) }
+      rest = rest.dropFirst(count)
+    }
+  }
+
   /// Whether an argument is a descriptor that the caller of the program has passed.
   package static func isPassed(_ path: String) -> Bool { passed(path) != nil }
 

@@ -32,16 +32,9 @@ package struct KeptTexts: Sendable {
     line.append(field: "bytes", AddedText.encoded(kept.text.bytes))
     line.append("}\n")
     let takeBack: @Sendable () -> Void = { [path] in if size > 0 { truncate(path, size) } else { unlink(path) } }
-    var rest = line[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else {
-        let problem = FileProblem(path, .system(errno))
-        takeBack()
-        throw problem
-      }
-      rest = rest.dropFirst(count)
+    do throws(FileProblem) { try ForeignFile.write(line, to: descriptor, path) } catch {
+      takeBack()
+      throw error
     }
     return takeBack
   }

@@ -59,19 +59,14 @@ package struct SlurmFiles: Sendable {
 
   /// Writes a file that only its owner may read; returns a message if that fails.
   func write(_ text: String, to path: String) -> String? {
-    let descriptor: Int32
-    do throws(FileProblem) { descriptor = try ForeignFile.open(path, for: .replacing, .own) } catch {
+    do throws(FileProblem) {
+      let descriptor = try ForeignFile.open(path, for: .replacing, .own)
+      defer { _ = close(descriptor) }
+      try ForeignFile.write(Array(text.utf8), to: descriptor, path)
+      return nil
+    } catch {
       return "\(path) can't be written: \(error.message)"
     }
-    defer { _ = close(descriptor) }
-    var bytes = Array(text.utf8)[...]
-    while !bytes.isEmpty {
-      let count = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return "\(path) can't be written: \(String(cString: strerror(errno)))" }
-      bytes = bytes.dropFirst(count)
-    }
-    return nil
   }
 
   /// The attempts of an array, by index; nil if the array's file does not exist.

@@ -40,17 +40,14 @@ final class UploadFile {
   }
 
   private static func content(_ descriptor: Int32, _ path: String) throws(TransferError) -> [UInt8] {
-    var content: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = pread(descriptor, &buffer, buffer.count, off_t(content.count))
-      guard count >= 0 else { throw .file(path) }
-      guard count > 0 else { return content }
-      content += buffer[..<count]
-      guard content.count <= contentLimit else {
-        throw TransferError(.file, "\(path) has a size of 0 and more than 64 MiB of content: upload a copy of it")
-      }
+    let content: [UInt8]
+    do throws(FileProblem) { content = try ForeignFile.prefix(of: descriptor, path, contentLimit + 1) } catch {
+      throw .file(error)
     }
+    guard content.count <= contentLimit else {
+      throw TransferError(.file, "\(path) has a size of 0 and more than 64 MiB of content: upload a copy of it")
+    }
+    return content
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
