@@ -30,7 +30,6 @@
     return held.removeValue(forKey: key)
   }
 
-  /// Takes the reports that are due, by key.
   @inlinable package mutating func due(now: Duration) -> [(Key, Report)] {
     guard let wake = nextWake, wake <= now else { return [] }
     var due: [(Key, Report)] = []

@@ -4,7 +4,6 @@ package enum ReportFormat: String, CaseIterable, Sendable {
   case junit
   case trace
 
-  /// The report that writes it.
   package func report(write: @escaping ReportWriter) -> any Report {
     switch self {
     case .events: JSONReport(write: write)

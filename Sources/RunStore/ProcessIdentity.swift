@@ -10,7 +10,6 @@ package struct ProcessIdentity: Sendable, Hashable {
   /// The boot of the machine; empty if unknown.
   package var boot: String
 
-  /// This process.
   package static let current = of(getpid()) ?? ProcessIdentity(pid: getpid(), startTime: 0, boot: bootID)
 
   /// Nil where no such process executes: one that has ended and that its parent has not waited for does not.

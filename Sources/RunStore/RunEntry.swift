@@ -18,7 +18,6 @@ package struct RunEntry: Sendable, Equatable {
   package var process: ProcessIdentity
   /// The folder of its log files.
   package var folder: String?
-  /// The run that this one resumes.
   package var resumes: String?
   /// The value that marks every process of its shell jobs in their environment.
   package var cookie: String?

@@ -178,6 +178,5 @@ package struct Environment: Sendable {
     return currentDirectory.hasSuffix("/") ? currentDirectory + path : "\(currentDirectory)/\(path)"
   }
 
-  /// Whether a variable is set and not empty.
   private func isSet(_ name: String) -> Bool { !(variables[name] ?? "").isEmpty }
 }

@@ -24,7 +24,6 @@ struct RunPlan {
   var command = "demo"
   var words: [String] = []
   var file: String?
-  /// The files that it is read from.
   var files = FilesRead()
   /// All jobs of the file, including the ones that the command line left out.
   var all: JobGraph?

@@ -33,7 +33,6 @@ struct LogRows {
     return position < lines.count ? height(at: position) : 1
   }
 
-  /// The row of a line that contains a cell.
   func row(of line: Int, cell: Int) -> Int {
     let position = lines.position(of: line)
     guard wraps, position < lines.count else { return 0 }

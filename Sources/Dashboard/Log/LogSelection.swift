@@ -29,7 +29,6 @@ struct LogSelection: Equatable {
 
   var range: ClosedRange<Spot> { min(anchor, head)...max(anchor, head) }
 
-  /// The selected cells of a line with `count` cells.
   func cells(of line: Int, count: Int) -> Range<Int> {
     let (low, high) = (range.lowerBound, range.upperBound)
     guard isMade, (low.line...high.line).contains(line) else { return 0..<0 }

@@ -1,7 +1,6 @@
 import Basics
 import JobModel
 
-/// A line of a log.
 struct JobLine {
   /// Nil for a line of the program itself.
   var job: JobID?

@@ -6,7 +6,6 @@ extension JobFact {
     if case .jobState(_, let state, _, _) = self { StateClass(state) } else { nil }
   }
 
-  /// Whether it raises a warning.
   var isWarning: Bool { if case .warningRaised = self { true } else { false } }
 
   func text(in run: Run) -> String {

@@ -71,7 +71,6 @@ struct Theme {
   var critical: String { pick("◆", "*") }
   /// The mark of a line that the job wrote to stderr.
   var stderrMark: String { pick("▎", "|") }
-  /// The mark of a warning.
   var warningMark: String { pick("▲", "!") }
   /// The mark of a note of opdash about the job.
   var noteMark: String { pick("»", "*") }

@@ -14,7 +14,6 @@ package final class Attempt: @unchecked Sendable {
   private(set) var hasStarted = false
   /// Whether the attempt was or will be submitted and, as currently known, the cluster has not started it.
   var isWithCluster: Bool
-  /// The place of the attempt in the cluster.
   var place: ClusterPlace?
   /// Whether the end was stated or the attempt was withdrawn; later observations have no effect.
   private(set) var isOver = false
@@ -273,7 +272,6 @@ extension LogLine {
 }
 
 extension JobPriority {
-  /// The priority as an operation has it.
   package var queuePriority: Operation.QueuePriority {
     switch self {
     case .veryLow: .veryLow

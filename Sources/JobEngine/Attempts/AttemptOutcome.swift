@@ -2,7 +2,6 @@ import Foundation
 import JobModel
 import Operations
 
-/// The outcome of an attempt.
 package enum AttemptOutcome: Sendable, Equatable {
   case succeeded
   /// There was nothing to do.

@@ -57,7 +57,6 @@ final class FaultLog {
   /// Sets the text that places are in.
   func replaceSource(of file: Int, by source: SourceText) { files[file].source = source }
 
-  /// The text of the file that a place is in.
   func source(at place: Place) -> SourceText { files[place.file].source }
 
   /// A place as a message at another place names it: with its file, if that is another one.

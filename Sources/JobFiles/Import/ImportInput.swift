@@ -23,7 +23,6 @@ package struct ImportInput {
   /// The absolute folder of relative paths: the folder of the first file.
   var directory: String { faults.files[0].directory }
 
-  /// A path of the imported file, made absolute.
   func absolute(_ path: String) -> String { FilePath.absolute(path, in: directory) }
 
   /// Reads another file, which gets the next number; nil where there is none.

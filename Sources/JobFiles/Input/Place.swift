@@ -17,7 +17,6 @@ struct Place: Hashable, Comparable, Sendable {
   var line: Int { Int(value >> 27 & (1 << 27 - 1)) }
   var column: Int { Int(value & (1 << 27 - 1)) }
 
-  /// The same line and column in a file.
   func of(file: Int) -> Place { Place(line: line, column: column, file: file) }
 
   /// For a message that refers to another place of the same file.

@@ -123,7 +123,6 @@ enum JobFileKeys {
       }
     ])
 
-  /// The keys of a job's work.
   static let work: [String] = workTable.map(\.name)
   /// The keys of the files that a job creates and reads.
   static let files: [String] = fileTable.map(\.name)

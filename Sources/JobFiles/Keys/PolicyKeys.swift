@@ -102,7 +102,6 @@ extension JobFileKeys {
   static let allocation: KnownKeys<ClusterRequest> = KnownKeys(
     "slurm.allocation", example: "{ nodes: 2, cpus: 8 }", others: .slurm, elsewhere: ofJob, slurm.table)
 
-  /// `slurm` of the file.
   static let fileSlurm: KnownKeys<FileSettings> = KnownKeys(
     "slurm of the file", path: "slurm.", example: "{ allocation: { nodes: 2, cpus: 8 } }", others: .slurm,
     elsewhere: ofJob,

@@ -14,7 +14,6 @@ package struct EventWriter: Sendable {
 
   package init() {}
 
-  /// A writer of the events that follow `run`.
   package init(after run: Run) {
     for record in run.jobs { names.append(record.job.name) }
     declared = run.start?.jobs ?? 0

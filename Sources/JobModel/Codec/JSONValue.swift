@@ -78,7 +78,6 @@ extension Duration: JSONValue {
 extension [UInt8] {
   package mutating func append(_ text: String) { append(contentsOf: text.utf8) }
 
-  /// Appends a number with at least `width` digits.
   fileprivate mutating func append(digits number: UInt64, width: Int = 1) {
     var (rest, length, unit) = (number / 10, 1, UInt64(1))
     while rest > 0 || length < width {

@@ -159,7 +159,6 @@ package struct RunStateWriter: Sendable {
   }
 }
 
-/// An attempt as an object.
 private struct AttemptObject: JSONValue {
   let attempt: JobRecord.Attempt
   let writer: EventWriter

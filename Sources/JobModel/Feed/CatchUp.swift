@@ -56,7 +56,6 @@ private struct Changes {
 
   init(time: Duration) { self.time = time }
 
-  /// The facts that are folded one by one.
   var folded: [(time: Duration, fact: JobFact)] {
     jobs.map { (time, $0) } + lines.sorted { $0.seq < $1.seq }.map { ($0.time, $0.fact) }
   }

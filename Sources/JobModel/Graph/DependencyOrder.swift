@@ -17,7 +17,6 @@ package struct DependencyOrder: Sendable, Equatable {
   /// `needs[n]` are the nodes that `n` needs, each an index of `needs`.
   package init(_ needs: [[Int]]) { self.init(needs) { $0 } }
 
-  /// `node` tells the node of a need.
   package init<Need>(_ needs: [[Need]], by node: (Need) -> Int) {
     let new = -1
     let done = -2

@@ -256,7 +256,6 @@ package struct WarningWatch: Sendable {
 }
 
 extension Run {
-  /// The warnings about a job.
   package func warnings(about id: JobID) -> [RunWarning] {
     warnings.isEmpty ? [] : warnings.filter { $0.jobs.contains(id) }
   }

@@ -59,7 +59,6 @@ final class QueueMember: @unchecked Sendable {
     self.factory = factory
   }
 
-  /// The operation that is in the queue.
   var queued: Operation { observed ?? operation }
 
   /// Whether its cancellation, start or end has not been delivered yet.
@@ -67,7 +66,6 @@ final class QueueMember: @unchecked Sendable {
     !hasBegun && !state.isTerminal && (queued.isCancelled || queued.isExecuting || queued.isFinished)
   }
 
-  /// The number of the newest attempt that has begun.
   var attempt: Int { hasBegun ? number : number - 1 }
 
   /// The job's state for the observed state of the operation.

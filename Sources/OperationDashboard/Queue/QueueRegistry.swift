@@ -81,7 +81,6 @@ struct QueueRegistry {
     return describe(new)
   }
 
-  /// Enrolls an operation as another attempt of a job.
   mutating func enroll(_ operation: Operation, asAttempt number: Int, of id: JobID) -> [QueueMember] {
     let (observed, visibility) = visibility(of: operation)
     let member = QueueMember(operation, observed: observed, visibility: visibility, id: id, number: number)

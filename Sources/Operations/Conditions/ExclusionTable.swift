@@ -112,7 +112,6 @@ struct ExclusionTable {
       .filter { !request.groups.contains($0.id) }.compactMap(\.operation)
   }
 
-  /// Whether a request waits.
   func isWaiting(_ request: Request) -> Bool { request.state == .waiting }
 
   mutating func enter(_ request: Request) -> Changes {

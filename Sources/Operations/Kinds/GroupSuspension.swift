@@ -53,7 +53,6 @@ final class GroupSuspension: @unchecked Sendable {
   }
 }
 
-/// The queue of a group's children.
 final class ChildrenQueue: OperationQueue, @unchecked Sendable {
   // Safe: constant.
   let suspension: GroupSuspension

@@ -4,9 +4,7 @@ import Runtime
 
 /// The calls that lead to the calling code, from the program's debug information.
 package enum CallStack {
-  /// One call.
   package struct Frame: Sendable, Equatable, CustomStringConvertible {
-    /// The calling function.
     package let function: String
     /// The path of the function's file.
     package let file: String

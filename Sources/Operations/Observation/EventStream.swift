@@ -66,7 +66,6 @@ extension AsyncOperation {
 }
 
 extension ChangeInterest {
-  /// The changes that are events of these kinds.
   fileprivate static func events(_ kinds: OperationEvent.Kinds) -> ChangeInterest {
     let mask = UInt64(kinds.rawValue & 0xF) * 0x1111_1111_1111_1111
     return ChangeInterest(classes: allEvents & mask, includesProgress: kinds.contains(.progress))

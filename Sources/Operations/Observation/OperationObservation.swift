@@ -96,7 +96,6 @@ final class OperationObservation: Sendable {
     send(operation, nil, value, OperationPost(.lines([OperationLogLine(text: "", source: .note, lost: lost)])))
   }
 
-  /// Posts the initial value.
   func postInitial(_ operation: Operation, _ value: OperationSnapshot) -> ChangeBuffer? {
     send(operation, nil, value)
   }

@@ -54,7 +54,6 @@ public struct ProcessEnvironment: Sendable, Equatable, ExpressibleByDictionaryLi
     return ProcessEnvironment(isInherited: isInherited, added, removed: removed)
   }
 
-  /// Whether a variable of this process is passed on.
   func passes(on name: String) -> Bool { isInherited && variables[name] == nil && !removed.contains(name) }
 
   /// Whether the program gets the environment of this process as it is.

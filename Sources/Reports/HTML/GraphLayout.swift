@@ -30,7 +30,6 @@ struct GraphLayout {
   let lone: Int
 
   var isCollapsed: Bool { nodes.contains { $0.jobs.count > 1 } }
-  /// In rows.
   var rows: Double { (nodes.map(\.y).max() ?? -1) + 1 }
 
   init(_ run: Run, keeping chain: [JobID]) {

@@ -55,7 +55,6 @@ enum HTMLText {
     return text + digits
   }
 
-  /// The part of a whole in percent, for a style.
   static func percent(_ part: Duration, of whole: Duration) -> String {
     whole > .zero ? number(max(0, min(1, part / whole)) * 100) : "0"
   }

@@ -14,7 +14,6 @@ struct SlotUse {
   /// The sum of the times that each slot was in use.
   private(set) var busyTime: Duration = .zero
 
-  /// The use until `end`.
   init(_ run: Run, until end: Duration) {
     var changes: [(time: Duration, amount: Int)] = []
     for index in run.jobs.indices where run.jobs[index].job.takesSlot {

@@ -95,7 +95,6 @@ struct RunNotes {
     }
   }
 
-  /// The end of the run if the event is that.
   func end(_ event: JobEvent) -> End? {
     guard case .runFinished(let summary) = event.fact else { return nil }
     return End(at: date(event.time), summary: summary, jobs: names.count, length: lastEnd)

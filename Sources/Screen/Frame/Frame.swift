@@ -70,7 +70,6 @@ package struct Frame: Sendable, Hashable {
     }
   }
 
-  /// Changes the styles of a part of the frame.
   package mutating func restyle(_ rect: Rect, _ change: (inout Style) -> Void) {
     for y in rows(of: rect) {
       for x in columns(of: rect) { change(&rows[y][x].style) }

@@ -50,7 +50,6 @@ final class FollowedJob: @unchecked Sendable {
   var look: (time: Duration, hasEnded: Bool)?
   /// The position among the jobs of the observer; lost jobs are submitted again in this order.
   var order = 0
-  /// The name that it was submitted with.
   var submittedName = ""
 
   var isPauseWanted: Bool

@@ -186,7 +186,6 @@ final class PartFile {
     throw .file(target, error: EEXIST)
   }
 
-  /// Whether this is the name of the part or of its info.
   func uses(_ name: String) -> Bool { name == path || name == infoPath }
 
   /// Renames the part unless there is a file of that name.

@@ -8,7 +8,6 @@ struct Reply: Equatable {
   var status: Int
   private var fields: [(name: String, value: String)] = []
 
-  /// Nil where `line` is not a status line.
   init?(statusLine line: String) {
     guard line.hasPrefix("HTTP/") else { return nil }
     let words = line.split(separator: " ", maxSplits: 2)

@@ -45,7 +45,6 @@ struct Option: Sendable {
 
   var spelled: String { "--\(name)" }
 
-  /// Whether a command has the option.
   func isOf(_ command: CommandName) -> Bool { commands.isEmpty || commands.contains(command) }
 
   /// The option and its value, as in `-j, --slots N`; `command` may give the letter to another option.

@@ -1,7 +1,6 @@
 import Foundation
 import Session
 
-/// An argument of a list.
 struct ListArgument: Equatable {
   var bytes: [UInt8]
   /// Its number in the list, from 1, empty ones included: the number of its line where lines are the arguments.

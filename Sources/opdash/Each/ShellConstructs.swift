@@ -4,7 +4,6 @@ import Basics
 ///
 /// Continues where `ShellText` understands nothing more. Knows only the first here-document of a line.
 struct ShellConstructs {
-  /// An argument of the shell in a construct.
   struct Argument: Equatable {
     let name: String
     let place: String

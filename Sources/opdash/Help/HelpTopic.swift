@@ -33,7 +33,6 @@ enum HelpTopic: Equatable, CaseIterable {
 }
 
 extension HelpText {
-  /// The help of a command.
   init(_ command: CommandName) {
     let row = command.row
     name = "opdash \(command.rawValue)"
@@ -64,7 +63,6 @@ extension HelpText {
     ([.demo, .keys, .help, .completion], "play scenarios; print keys; explain; complete"),
   ]
 
-  /// The help of the program.
   static let program = HelpText(
     name: "opdash", summary: "runs jobs and shows them live in the terminal", usage: "opdash COMMAND [OPTION...]",
     introduction: [.text("Runs jobs and shows them live in the terminal.")],
@@ -97,7 +95,6 @@ extension HelpText {
 }
 
 extension HelpText.Row {
-  /// The options in the help of a command, or of the program.
   fileprivate static func options(of command: CommandName?) -> [Self] {
     Option.all.filter { option in
       command.map { option.commands.contains($0) || option.name == "help" } ?? option.commands.isEmpty

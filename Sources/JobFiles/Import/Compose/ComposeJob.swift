@@ -13,7 +13,6 @@ struct ComposeJob {
   private(set) var fileRemarks: [String] = []
   /// The files of variables that the process names.
   private(set) var dotenv: [String] = []
-  /// Whether the run ends with it.
   private(set) var endsRun = false
 
   private var values: ValueReader { reader.values }
