@@ -12,9 +12,5 @@ package struct JSONReport: Report {
     writer.append(event, to: &lines)
   }
 
-  package mutating func flush() {
-    guard !lines.isEmpty else { return }
-    write(lines)
-    lines.removeAll(keepingCapacity: true)
-  }
+  package mutating func flush() { lines.flush(to: write) }
 }

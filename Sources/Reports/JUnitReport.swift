@@ -18,11 +18,7 @@ package struct JUnitReport: Report {
     text = Array(Self.document(run).utf8)
   }
 
-  package mutating func flush() {
-    guard !text.isEmpty else { return }
-    write(text)
-    text = []
-  }
+  package mutating func flush() { text.flush(to: write) }
 
   /// The document of a run, finished or not.
   package static func document(_ run: Run) -> String {

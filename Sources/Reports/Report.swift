@@ -72,5 +72,14 @@ package struct ReportSet: Sendable {
 /// Takes the bytes of a format that escapes its contents.
 package typealias ReportWriter = @Sendable ([UInt8]) -> Void
 
+extension Array {
+  /// Writes the elements and removes them; without elements, nothing is written.
+  mutating func flush(to write: ([Element]) -> Void) {
+    guard !isEmpty else { return }
+    write(self)
+    removeAll(keepingCapacity: true)
+  }
+}
+
 /// Takes lines for a person, who may see them on a terminal.
 package typealias TextWriter = @Sendable (TerminalText) -> Void

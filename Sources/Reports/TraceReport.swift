@@ -68,11 +68,7 @@ package struct TraceReport: Report {
     }
   }
 
-  package mutating func flush() {
-    guard !text.isEmpty else { return }
-    write(text)
-    text.removeAll(keepingCapacity: true)
-  }
+  package mutating func flush() { text.flush(to: write) }
 
   /// Writes the wait of a job that ends now, if it waited, and begins the next one.
   ///
