@@ -120,8 +120,7 @@ struct Banner {
     let started = run.counts.active + run.counts.withCluster
     let count = Format.count(started, "job")
     if names.isEmpty { return count }
-    let more = started - names.count
-    return "\(count): \(names.joined(separator: ", "))\(more > 0 ? " and \(more) more" : "")"
+    return "\(count): \(names.joined(most: names.count, of: started))"
   }
 
   /// Why a job of the cluster does not end.

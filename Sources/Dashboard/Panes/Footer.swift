@@ -60,11 +60,9 @@ struct Footer {
     let answers = "y \(verb.lowercased())s  Esc goes back"
     let room = area.width - TextWidth.of(verb + note + place + answers) - 6
     let names = jobs.prefix(8).map { model.run.jobs[$0.index].job.name }
-    func named(_ count: Int) -> String {
-      names.prefix(count).joined(separator: ", ") + (jobs.count > count ? " and \(jobs.count - count) more" : "")
-    }
     let who =
-      (1...max(1, names.count)).reversed().lazy.map(named).first { TextWidth.of($0) <= room }
+      (1...max(1, names.count)).reversed().lazy.map { names.joined(most: $0, of: jobs.count) }
+      .first { TextWidth.of($0) <= room }
       ?? (jobs.count == 1 ? theme.elision.name(names.first ?? "", to: max(8, room)) : Format.count(jobs.count, "job"))
     drawQuestion("\(verb) \(who)\(note)\(place)?", answers: answers, short: "y  Esc", &frame, area)
   }

@@ -178,9 +178,8 @@ struct JobDescription {
     var lines = [
       [], [TextSpan("Cancelling it skips", theme.accent.with(.bold)), TextSpan(" \(skipped.count)", theme.dim)],
     ]
-    let names = skipped.prefix(8).map { model.run.jobs[$0.index].job.name }.joined(separator: ", ")
-    let more = skipped.count > 8 ? " and \(skipped.count - 8) more" : ""
-    lines += wrapped(names + more, width, .plain, indent: 2)
+    let names = skipped.prefix(8).map { model.run.jobs[$0.index].job.name }
+    lines += wrapped(names.joined(most: 8, of: skipped.count), width, .plain, indent: 2)
     return lines
   }
 

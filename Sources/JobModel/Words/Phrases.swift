@@ -5,9 +5,10 @@ extension [String] {
     return dropLast().joined(separator: ", ") + " \(last) " + final
   }
 
-  /// `a, b and 3 more`, with the first `most` items.
-  package func joined(most: Int) -> String {
-    prefix(most).joined(separator: ", ") + (count > most ? " and \(count - most) more" : "")
+  /// `a, b and 3 more`, with the first `most` items; `total` is the number of all where they are not all here.
+  package func joined(most: Int, of total: Int? = nil) -> String {
+    let more = (total ?? count) - most
+    return prefix(most).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
   }
 }
 

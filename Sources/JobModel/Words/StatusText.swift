@@ -80,8 +80,7 @@ package struct StatusText: Equatable, Sendable {
     }
     guard !names.isEmpty else { return record.job.finally == nil ? "waiting" : "waits for all other jobs" }
     func text(_ count: Int) -> String {
-      let more = max(record.unmetNeeds, names.count) - count
-      return "waits for " + names.prefix(count).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+      "waits for " + names.joined(most: count, of: max(record.unmetNeeds, names.count))
     }
     return (1...names.count).reversed().lazy.map(text).first { $0.count <= room } ?? text(1)
   }

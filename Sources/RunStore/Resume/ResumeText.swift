@@ -37,8 +37,7 @@ package enum ResumeText {
   ]
 
   private static func names(_ names: [String]) -> String {
-    let shown = names.count > most + 1 ? most : names.count
-    return names.prefix(shown).joined(separator: ", ") + (names.count > shown ? " and \(names.count - shown) more" : "")
+    names.joined(most: names.count > most + 1 ? most : names.count)
   }
 
   /// `12 minutes ago`, in the largest unit that is not zero.
