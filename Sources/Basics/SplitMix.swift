@@ -6,7 +6,12 @@ package struct SplitMix: RandomNumberGenerator, Sendable {
 
   package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
+    return Self.mixed(state)
+  }
+
+  /// A hash of a number, whose bits all depend on all of the number's.
+  package static func mixed(_ number: UInt64) -> UInt64 {
+    var mixed = number
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return mixed ^ (mixed >> 31)

@@ -1,4 +1,5 @@
 import Checksums
+import Operations
 
 /// Content determined by a size and a seed, so that both ends of a transfer can be checked without a file.
 package struct DemoContent: Sendable, Equatable {
@@ -52,9 +53,6 @@ package struct DemoContent: Sendable, Equatable {
 
   /// A hash of the seed and the index, so that any word can be computed alone.
   private func word(_ index: Int) -> UInt64 {
-    var word = seed &* 0xd134_2543_de82_ef95 &+ UInt64(truncatingIfNeeded: index) &* 0x9e37_79b9_7f4a_7c15
-    word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-    return word ^ (word >> 31)
+    SplitMix.mixed(seed &* 0xd134_2543_de82_ef95 &+ UInt64(truncatingIfNeeded: index) &* 0x9e37_79b9_7f4a_7c15)
   }
 }
