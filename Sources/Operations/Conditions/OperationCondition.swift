@@ -71,9 +71,7 @@ public struct OperationCondition: Sendable {
 
   /// Holds if all conditions do; they are evaluated in this order, until one fails.
   public static func all(_ conditions: OperationCondition...) -> OperationCondition {
-    OperationCondition(
-      "all of \(conditions.map(\.name).joined(separator: ", "))", .all(conditions),
-      categories: conditions.reduce(into: []) { $0.formUnion($1.categories) })
+    OperationCondition(allOf: conditions, .all(conditions))
   }
 
   /// Holds if all conditions do; they are evaluated concurrently, and the first failure cancels the others.
@@ -82,8 +80,12 @@ public struct OperationCondition: Sendable {
   ///
   /// For conditions that take time and don't need each other's answer.
   public static func together(_ conditions: OperationCondition...) -> OperationCondition {
-    OperationCondition(
-      "all of \(conditions.map(\.name).joined(separator: ", "))", .together(conditions),
+    OperationCondition(allOf: conditions, .together(conditions))
+  }
+
+  private init(allOf conditions: [OperationCondition], _ question: Question) {
+    self.init(
+      "all of \(conditions.map(\.name).joined(separator: ", "))", question,
       categories: conditions.reduce(into: []) { $0.formUnion($1.categories) })
   }
 
