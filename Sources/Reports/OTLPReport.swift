@@ -75,11 +75,7 @@ package struct OTLPReport: Report {
     }
   }
 
-  package mutating func flush() {
-    guard !spans.isEmpty else { return }
-    write(spans)
-    spans.removeAll(keepingCapacity: true)
-  }
+  package mutating func flush() { spans.flush(to: write) }
 
   /// The body of a request with these spans.
   package static func document(_ spans: some Sequence<[UInt8]>) -> [UInt8] {
@@ -163,7 +159,7 @@ package struct OTLPReport: Report {
     let events: [JSONObject] = job.waits.map { wait in
       [
         "timeUnixNano": moment(wait.start), "name": wait.name,
-        "attributes": [Self.attribute("opdash.wait_ns", Self.nanoseconds(wait.length))],
+        "attributes": [Self.attribute("opdash.wait_ns", wait.length.nanoseconds)],
       ]
     }
     let dropped = job.droppedWaits == 0 ? nil : job.droppedWaits
@@ -213,11 +209,7 @@ package struct OTLPReport: Report {
   }
 
   /// A moment of the run in nanoseconds since 1970, as text.
-  private func moment(_ time: Duration) -> String { String(epoch.plus(Self.nanoseconds(time))) }
-
-  private static func nanoseconds(_ time: Duration) -> Int64 {
-    time.components.seconds.times(1_000_000_000).plus(time.components.attoseconds / 1_000_000_000)
-  }
+  private func moment(_ time: Duration) -> String { String(epoch.plus(time.nanoseconds)) }
 
   private static func hexadecimal(_ number: UInt64) -> String { String(number, radix: 16, digits: 16) }
 }

@@ -114,5 +114,5 @@ package struct Phases: Sendable, Equatable {
 
 extension Duration {
   /// At most 292 years.
-  var nanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
+  package var nanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 }

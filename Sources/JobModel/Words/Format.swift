@@ -97,7 +97,8 @@ package enum Format {
 
   private static func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-  private static func tenths(_ value: Double) -> String {
+  /// `2.5`, rounded.
+  package static func tenths(_ value: Double) -> String {
     let tenths = Int64(clamping: (value * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"
   }

@@ -130,17 +130,13 @@ extension JobRecord {
   /// The attempts that failed before the one that succeeded.
   fileprivate var retries: Int { state.isOK && !state.isFailure ? max(0, tryNumber - 1) : 0 }
 
-  fileprivate var isFlaky: Bool {
-    if retries > 0 { return true }
-    guard let usual = job.usual else { return false }
-    return usual.failures > 0 && state.isOK
-  }
+  fileprivate var isFlaky: Bool { retries > 0 || job.usual?.isFlaky == true && state.isOK }
 
   /// Why it is called flaky: `ok, after 3 tries`, `failed 3 of its last 10 attempts`.
   var flakiness: String {
     var parts: [String] = []
     if retries > 0 { parts.append(StateClass(state).word + tries) }
-    if let usual = job.usual, usual.failures > 0 {
+    if let usual = job.usual, usual.isFlaky {
       parts.append("failed \(usual.failures) of its last \(Format.count(usual.attempts, "attempt"))")
     }
     return parts.joined(separator: "; ")

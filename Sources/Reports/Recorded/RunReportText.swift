@@ -82,7 +82,7 @@ package struct RunReportText {
 
   private var slots: [TerminalText] {
     guard !figures.slots.steps.isEmpty || !figures.waits.isEmpty else { return [] }
-    let mean = tenths(figures.meanBusy)
+    let mean = Format.tenths(figures.meanBusy)
     var lines: [TerminalText]
     if let count = figures.slotCount, count > 0 {
       let whole = run.length * count
@@ -181,11 +181,6 @@ package struct RunReportText {
   private func isShown(_ time: Duration) -> Bool { time >= .milliseconds(50) }
 
   private func part(_ time: Duration, of whole: Duration) -> Double { whole > .zero ? time / whole : 0 }
-
-  private func tenths(_ value: Double) -> String {
-    let tenths = Int(clamping: (value * 10).rounded())
-    return "\(tenths / 10).\(tenths % 10)"
-  }
 }
 
 /// The day and time of an event of a recorded run.
