@@ -49,8 +49,7 @@ struct RunPlan {
   /// The plan of a built-in scenario, with a folder of its own and a server if it needs one.
   static func scenario(_ name: String, _ environment: Environment) throws -> RunPlan {
     guard let scenario = Scenario.named(name) else {
-      let names = Scenario.all.map(\.name)
-      let near = NearestName.of(name, in: names).map { ": did you mean '\($0)'?" } ?? "; opdash demo lists them"
+      let near = NearestName.hint(for: name, in: Scenario.all.map(\.name), otherwise: "; opdash demo lists them")
       throw UsageError("there is no scenario '\(name)'\(near)")
     }
     let server = scenario.needsServer ? try DemoServer() : nil

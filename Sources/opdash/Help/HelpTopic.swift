@@ -19,7 +19,7 @@ enum HelpTopic: Equatable, CaseIterable {
 
   static func named(_ word: String) throws(UsageError) -> HelpTopic {
     if let topic = allCases.first(where: { $0.word == word }) { return topic }
-    let near = NearestName.of(word, in: allCases.map(\.word)).map { ": did you mean '\($0)'?" } ?? "; see opdash help"
+    let near = NearestName.hint(for: word, in: allCases.map(\.word), otherwise: "; see opdash help")
     throw UsageError("there is no help on '\(word)'\(near)")
   }
 
