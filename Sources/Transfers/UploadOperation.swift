@@ -37,20 +37,13 @@ public final class UploadOperation: TransferOperation<Int>, InputReceiving, @unc
     self.init(nil, to: url, method: method, headers: headers, thread: .shared)
   }
 
+  /// Makes an upload of a file, or of bytes in memory, for which an answer that must be fetched from elsewhere is an
+  /// error.
   package init(
-    _ file: URL?, to url: some URLText, method: String = "PUT", headers: [String: String] = [:], thread: TransferThread
+    _ file: URL? = nil, content: [UInt8]? = nil, to url: some URLText, method: String = "PUT",
+    headers: [String: String] = [:], thread: TransferThread
   ) {
     self.file = file
-    content = nil
-    self.method = method
-    super.init(
-      url, headers: headers, reserved: ["content-length", "transfer-encoding", "content-range"], thread: thread)
-  }
-
-  /// Makes an upload of bytes in memory; an answer that must be fetched from elsewhere is an error.
-  package init(
-    content: [UInt8], to url: some URLText, method: String, headers: [String: String], thread: TransferThread
-  ) {
     self.content = content
     self.method = method
     super.init(
