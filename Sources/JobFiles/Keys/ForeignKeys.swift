@@ -102,15 +102,15 @@ extension ForeignKeys {
         Advice("write 'stop: { grace: \(scalar($0).map(seconds) ?? "5s") }'")
       },
       "restart restartpolicy availability autorestart": restart,
-      "healthcheck readinessprobe startupprobe": probe, "livenessprobe": liveness,
+      "healthcheck readinessprobe startupprobe": probe("ready"), "livenessprobe": probe("alive"),
       "readylogline": { Advice("write 'service: { ready: { output: \(scalar($0) ?? "…") } }'") },
     ])
 
   static let service = ForeignKeys(
     sentences: ["write 'retry: N' beside 'service' for how often it may be started again": "maxrestarts retries"],
     finders: [
-      "healthcheck readinessprobe startupprobe probe readiness health": innerProbe,
-      "livenessprobe liveness heartbeat": innerLiveness,
+      "healthcheck readinessprobe startupprobe probe readiness health": probe("ready", isInside: true),
+      "livenessprobe liveness heartbeat": probe("alive", isInside: true),
       "readylogline": { Advice("write 'ready: { output: \(scalar($0) ?? "…") }'") },
       "restartpolicy availability autorestart": {
         Advice("write 'restart: \(restartWord($0) ?? "on-failure")'")
@@ -133,7 +133,7 @@ extension ForeignKeys {
       "write 'timeout', how long all probes may take": "retries failurethreshold successthreshold attempts",
     ],
     finders: [
-      "httpget tcpsocket exec": innerProbe,
+      "httpget tcpsocket exec": probe("ready", isInside: true),
       "periodseconds": { Advice("write 'every: \(scalar($0).map(seconds) ?? "10s")'") },
       "timeoutseconds": { Advice("write 'timeout: \(scalar($0).map(seconds) ?? "30s")'") },
     ])
@@ -149,7 +149,7 @@ extension ForeignKeys {
       "one answer is enough: delete it": "successthreshold",
     ],
     finders: [
-      "httpget tcpsocket exec": innerLiveness,
+      "httpget tcpsocket exec": probe("alive", isInside: true),
       "periodseconds": { Advice("write 'every: \(scalar($0).map(seconds) ?? "10s")'") },
       "timeoutseconds": { Advice("write 'timeout: \(scalar($0).map(seconds) ?? "5s")'") },
     ])

@@ -1,24 +1,12 @@
 // The advice for service keys of Compose, process-compose and Kubernetes.
 
 extension ForeignKeys {
-  /// For a probe of a job: `write 'service: { ready: { url: … } }'`.
-  static let probe: Finder = { node in
-    .init("write 'service: { ready: { \(ready(of: node) ?? "url: http://…") } }'")
-  }
-
-  /// For a probe inside of `service` or `ready`.
-  static let innerProbe: Finder = { node in
-    .init("write 'ready: { \(ready(of: node) ?? "url: http://…") }'")
-  }
-
-  /// For a probe of a job that is to be repeated: `write 'service: { alive: { url: … } }'`.
-  static let liveness: Finder = { node in
-    .init("write 'service: { alive: { \(ready(of: node) ?? "url: http://…") } }'")
-  }
-
-  /// For such a probe inside of `service` or `alive`.
-  static let innerLiveness: Finder = { node in
-    .init("write 'alive: { \(ready(of: node) ?? "url: http://…") }'")
+  /// For a probe of a job: `write 'service: { ready: { url: … } }'`, or for one inside of `service` or of the key.
+  static func probe(_ key: String, isInside: Bool = false) -> Finder {
+    { node in
+      let probe = "\(key): { \(ready(of: node) ?? "url: http://…") }"
+      return .init(isInside ? "write '\(probe)'" : "write 'service: { \(probe) }'")
+    }
   }
 
   static let restart: Finder = { node in
