@@ -16,6 +16,9 @@ package struct JobFileFault: Error, Sendable, Hashable, CustomStringConvertible 
 
   package var description: String { "\(file):\(line):\(column): \(isWarning ? "warning: " : "")\(message)" }
 
+  /// Follows the name of the file: `, line 3, column 5`; empty for an unreadable file.
+  var inside: String { (line, column) == (1, 1) ? "" : ", line \(line), column \(column)" }
+
   /// The description, then the line of the file and a mark below the place, each of these in at most `width` cells.
   package func lines(width: Int, _ elision: Elision = Elision(isASCII: false)) -> [String] {
     [description] + (excerpt?.lines(width: width, elision) ?? [])

@@ -30,8 +30,7 @@ package struct ImportInput {
     guard faults.files.count < Place.fileLimit else {
       throw ImportError(place: place, message: "this is more than \(Place.fileLimit) files: put some of them together")
     }
-    let folder = FilePath.folder(of: faults.files[0].name)
-    let shown = FilePath.isAbsolute(path) || folder.isEmpty ? path : folder + "/" + path
+    let shown = FilePath.shown(path, from: faults.files[0].name)
     do throws(JobFileFaults) {
       guard let bytes = try read(absolute(path)) else { return nil }
       let source = try SourceText(bytes, file: shown, isYAML: false)
@@ -39,8 +38,7 @@ package struct ImportInput {
       return (faults.files.count - 1, source)
     } catch {
       let fault = error.faults[0]
-      let inside = (fault.line, fault.column) == (1, 1) ? "" : ", line \(fault.line), column \(fault.column)"
-      throw ImportError(place: place, message: "\(Quoted.text(shown))\(inside): \(fault.message)")
+      throw ImportError(place: place, message: "\(Quoted.text(shown))\(fault.inside): \(fault.message)")
     }
   }
 

@@ -27,6 +27,12 @@ enum FilePath {
     return isAbsolute(path) ? "/" + folder : folder
   }
 
+  /// A path that is relative to the folder of `file`, as it is written beside the path of that file.
+  static func shown(_ path: String, from file: String) -> String {
+    let folder = folder(of: file)
+    return isAbsolute(path) || folder.isEmpty ? path : folder + "/" + path
+  }
+
   static func name(of path: String) -> String { names(path).last ?? "" }
 
   static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }

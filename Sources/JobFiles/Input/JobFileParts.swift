@@ -123,9 +123,7 @@ struct JobFileParts {
     }
     guard let path = values.path(item, name, takes: "the path of a file") else { return nil }
     let file = faults.files[item.place.file]
-    let folder = FilePath.folder(of: file.name)
-    let shown = FilePath.isAbsolute(path) || folder.isEmpty ? path : folder + "/" + path
-    return (FilePath.absolute(path, in: file.directory), shown)
+    return (FilePath.absolute(path, in: file.directory), FilePath.shown(path, from: file.name))
   }
 
   /// The first `${…}` that is not of the environment.
@@ -144,14 +142,13 @@ struct JobFileParts {
       return try SourceText(JobFileInput(path: file.path).bytes, file: file.shown, isYAML: name == "include")
     } catch {
       let fault = error.faults[0]
-      let place = (fault.line, fault.column) == (1, 1) ? "" : ", line \(fault.line), column \(fault.column)"
       var advice = fault.message
       if advice.hasPrefix("there is no such file") {
         let isPattern = file.path.contains("*")
         advice =
           "there is no such file: \(isPattern ? "write each path, as patterns have no meaning here" : "create it, or correct the path")"
       }
-      return faults.fail(item.place, "\(name) \(Quoted.text(file.shown))\(place): \(advice)")
+      return faults.fail(item.place, "\(name) \(Quoted.text(file.shown))\(fault.inside): \(advice)")
     }
   }
 
