@@ -52,25 +52,7 @@ struct NamePattern {
   func matches(_ name: BytePath) -> Bool {
     let units = Self.units(of: name.bytes)
     if units.first == ".", parts.first != .scalar(".") { return false }
-    var (at, part) = (0, 0)
-    // The position of the last `*`, and the end of its match.
-    var star: (part: Int, end: Int)?
-    while at < units.count {
-      if part < parts.count, parts[part] == .text {
-        star = (part, at)
-        part += 1
-      } else if part < parts.count, Self.takes(parts[part], units[at]) {
-        part += 1
-        at += 1
-      } else if let last = star {
-        at = last.end + 1
-        star = (last.part, at)
-        part = last.part + 1
-      } else {
-        return false
-      }
-    }
-    return parts[part...].allSatisfy { $0 == .text }
+    return matchesWildcards(parts, units, isStar: { $0 == .text }, takes: Self.takes)
   }
 
   private static func takes(_ part: Part, _ unit: Unit) -> Bool {

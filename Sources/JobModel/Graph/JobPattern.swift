@@ -20,27 +20,7 @@ package struct JobPattern: Sendable {
   }
 
   package func matches(_ name: String) -> Bool {
-    let name = name.unicodeScalars
-    var at = name.startIndex
-    var part = 0
-    // Where the last `*` stands, and how far it reaches.
-    var star: (part: Int, end: String.Index)?
-    while at < name.endIndex {
-      if part < parts.count, parts[part] == "*" {
-        star = (part, at)
-        part += 1
-      } else if part < parts.count, parts[part] == "?" || parts[part] == name[at] {
-        part += 1
-        at = name.index(after: at)
-      } else if let last = star {
-        at = name.index(after: last.end)
-        star = (last.part, at)
-        part = last.part + 1
-      } else {
-        return false
-      }
-    }
-    return parts[part...].allSatisfy { $0 == "*" }
+    matchesWildcards(parts, name.unicodeScalars, isStar: { $0 == "*" }, takes: { $0 == "?" || $0 == $1 })
   }
 }
 
