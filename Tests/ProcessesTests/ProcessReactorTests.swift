@@ -141,6 +141,25 @@ private final class Program: Sendable {
     #expect(program.end() == .exited(0))
   }
 
+  /// As above, but a process that no scan finds keeps the pipe open, which then reports nothing more.
+  @Test func aStrangerWithThePipeDoesNotHoldUpTheEnd() throws {
+    let program = try Program(
+      """
+      env -i setsid sleep 3600 &
+      until read -r name </proc/$!/comm && [ "$name" = sleep ]; do :; done
+      echo $!; exit 3
+      """, held: [.stdout])
+    #expect(eventually { program.chunks(.stdout) == 1 && ProcessTable.state(of: program.pid) == "Z" })
+    let stranger = try #require(program.lines.first.flatMap { pid_t($0) })
+    defer { kill(stranger, SIGKILL) }
+    let later = try Program("sleep 3600 & exit 4")
+    #expect(later.end() == .exited(4))
+    #expect(program.exits == [])
+    program.consume(.stdout)
+    #expect(program.end() == .exited(3))
+    #expect(ProcessTable.isAlive(stranger))
+  }
+
   // MARK: Stopping
 
   @Test func aPausedProgramGetsItsStopSignal() throws {

@@ -26,7 +26,7 @@ final class ChildProcess: @unchecked Sendable {
     case stopping
     /// SIGKILL has been sent this many times.
     case killing(times: Int)
-    /// All processes have ended, but an unrelated process holds the output open.
+    /// All processes have ended, but output is being handled, or an unrelated process holds the pipe open.
     case closing
     /// The delegate has been notified of the end.
     case over

@@ -268,7 +268,8 @@ final class ProcessReactor: @unchecked Sendable {
       return poll(child)
     }
     if !child.hasOutput { return finish(child, exit) }
-    if !child.isHeld, child.phase != .closing { enter(.closing, child, for: Self.drainTime) }
+    // Also while a chunk is being handled: after it, an open but empty pipe reports nothing.
+    if child.phase != .closing { enter(.closing, child, for: Self.drainTime) }
   }
 
   private func finish(_ child: ChildProcess, _ exit: ProcessExit) {
