@@ -1,3 +1,4 @@
+import CProcess
 import Foundation
 import Operations
 import Support
@@ -158,6 +159,31 @@ private final class Program: Sendable {
     program.consume(.stdout)
     #expect(program.end() == .exited(3))
     #expect(ProcessTable.isAlive(stranger))
+  }
+
+  /// The poller refuses descriptors that it watches already, as it refuses all of them above the system's limit.
+  @Test func aChildThatThePollerRefusesIsReadAndEnds() throws {
+    let registry = ProcessRegistry()
+    let reactor = ProcessReactor(
+      registry: registry, processScan: ProcessScan(registry: registry, cookie: ProcessTable.marker()))
+    var spawned = Processes.ChildProcess.Spawned()
+    for failure in [spawned.stdout.open(), spawned.stderr.open()] { try #require(failure == 0) }
+    let script = "head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2; exit 3"
+    let leader = try Support.ChildProcess(
+      ["sh", "-c", script], descriptors: [0, spawned.stdout.writer, spawned.stderr.writer])
+    spawned.process = cprocess_child(pid: leader.pid, descriptor: cprocess_open(leader.pid), slot: nil)
+    let listener = Listener(held: [])
+    func child(_ number: UInt64) -> Processes.ChildProcess {
+      Processes.ChildProcess(
+        number: number, spawned, launch: ProcessLaunch(["sh"]), launchedAt: 0, delegate: listener)
+    }
+    reactor.watch(child(.max >> 2))
+    let refused = child(try #require(registry.beginLaunch()))
+    registry.register(refused)
+    reactor.watch(refused)
+    #expect(eventually { listener.heard.withLock { !$0.exits.isEmpty } })
+    let heard = listener.heard.withLock { $0 }
+    #expect(heard.exits == [.exited(3)] && heard.bytes == [.stdout: 300_000, .stderr: 300_000])
   }
 
   // MARK: Stopping

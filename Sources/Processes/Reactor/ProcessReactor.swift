@@ -401,7 +401,12 @@ final class ProcessReactor: @unchecked Sendable {
     polled.removeAll { $0.at <= now }
     for (child, _) in due where child.phase != .over {
       checkLeader(of: child)
-      if child.exit == nil { poll(child) } else { changed.append(child) }
+      guard child.exit == nil else {
+        changed.append(child)
+        continue
+      }
+      for stream in ProcessStream.allCases { read(stream, of: child) }
+      poll(child)
     }
   }
 
