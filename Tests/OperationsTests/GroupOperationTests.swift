@@ -144,13 +144,17 @@ import Testing
 
   @Test func childrenThatWouldWaitForEachOtherAreRefused() throws {
     var circles: [Operation] = []
+    var sources: [Operation] = []
     func circle() -> [Operation] {
       let first = BlockOperation {}
       let second = ManualOperation()
       second.addDependency(first)
       first.addDependency(second)
-      circles += [second, first]
-      return [first, second]
+      let source = Operations.ClosureOperation { 1 }
+      let receiver = source.then { $0 }
+      sources.append(source)
+      circles += [second, first, receiver]
+      return [first, second, receiver]
     }
     let child = ManualOperation()
     let group = GroupOperation([child])
@@ -164,8 +168,9 @@ import Testing
     queue.addOperation(impossible)
     #expect(eventually { impossible.isFinished })
     #expect(impossible.failureCode == .dependencyCycle)
+    #expect(sources.allSatisfy { $0.isRunByNobody })
     // Nothing of a cycle is freed before it has left its queue: Foundation reads cancelled dependents until then.
-    for operation in circles where !operation.isFinished {
+    for operation in circles + sources where !operation.isFinished {
       operation.cancel()
       queue.addOperation(operation)
     }

@@ -182,6 +182,9 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
   private func feed(_ added: [Operation], beside isBeside: Bool = false) throws(OperationError) {
     guard let dependencyQueue else { programmerError("a group that executes has a dependency queue") }
+    // Before any source is adopted: those of refused children stay free.
+    let target = isBeside ? DependencyQueue(feeding: OperationQueue()) : dependencyQueue
+    try target.refuseForeignCycle(added)
     // Adopted while another child is unfinished, so that the group can't finish.
     let sources = Self.takenAlong(by: added, .sources)
     var children = added
@@ -192,7 +195,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     for child in children { observe(child) }
     // Cancelled before they are added, so that none begins.
     if mustStop { for child in children { child.cancel() } }
-    try (isBeside ? DependencyQueue(feeding: OperationQueue()) : dependencyQueue).add(children)
+    try target.add(children)
     reportProgress()
     if mustStop { dependencyQueue.cancelAllOperations() }
     // The other children have been searched before: a deadlock through a new child begins at its start.

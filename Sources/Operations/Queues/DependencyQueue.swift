@@ -246,7 +246,8 @@ public final class DependencyQueue: @unchecked Sendable {
   /// Called under the graph's lock.
   private var isEmpty: Bool { members.isEmpty && leaving.load(ordering: .sequentiallyConsistent) == 0 }
 
-  private func refuseForeignCycle(_ operations: [Operation]) throws(OperationError) {
+  /// Throws if operations of other classes have been linked in a cycle that includes one of these.
+  func refuseForeignCycle(_ operations: [Operation]) throws(OperationError) {
     let strangers = operations.filter { !($0 is AsyncOperation) && !$0.dependencies.isEmpty }
     guard !strangers.isEmpty else { return }
     // Links between our operations are checked when they are made; only a link to another class can close a cycle here.
