@@ -337,6 +337,16 @@ struct DashboardTests {
     #expect(stage.terminal.hasMouse && stage.feed.commands.isEmpty)
   }
 
+  @Test func aNoticeEndsWhereTheRunsTimeStandsStill() throws {
+    let stage = try Stage(Self.pair())
+    stage.feed.end = .seconds(3)
+    stage.clock.advance(by: .seconds(5))
+    stage.press(.character("m"))
+    #expect(stage.text.contains("the mouse is the terminal's"))
+    stage.clock.advance(by: .seconds(4))
+    #expect(!stage.text.contains("the mouse is the terminal's") && stage.feed.alarms.isEmpty)
+  }
+
   @Test func theMouseIsLeftToATerminalThatIsToKeepIt() throws {
     let stage = try Stage(Self.pair(), options: DashboardOptions(usesMouse: false, timeZone: .gmt))
     #expect(!stage.terminal.hasMouse)

@@ -17,6 +17,8 @@ final class RecordingFeed: JobFeed, @unchecked Sendable {
   /// The run's time at the clock's origin.
   private var origin: Duration
   private let step: Duration
+  /// Where the run's time stands still, as in a replay that is held or over.
+  var end: Duration?
 
   /// Each look at `elapsed` takes `step`.
   init(_ builder: RunBuilder, now: Duration = .zero, step: Duration = .zero) {
@@ -36,7 +38,8 @@ final class RecordingFeed: JobFeed, @unchecked Sendable {
 
   var elapsed: Duration {
     defer { origin += step }
-    return origin + clock.now
+    let time = origin + clock.now
+    return end.map { min(time, $0) } ?? time
   }
 
   /// The run's times at which the clock's timers fire.

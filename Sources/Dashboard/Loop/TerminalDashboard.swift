@@ -168,17 +168,17 @@ package final class TerminalDashboard {
     alarm?.timer.cancel()
     alarm = deadline.map { time in
       let timer = clock.schedule(after: max(.zero, time - feed.elapsed), on: .main) { [weak self] in
-        MainActor.assumeIsolated { self?.tick() }
+        MainActor.assumeIsolated { self?.tick(due: time) }
       }
       return (time, timer)
     }
   }
 
-  private func tick() {
+  private func tick(due: Duration) {
     alarm = nil
     guard isRunning else { return }
-    // A tick has no effects.
-    _ = Update.apply(.tick, to: &model, now: feed.elapsed)
+    // A tick has no effects. The time of a replay that is held or over stands still, but that of a notice passes.
+    _ = Update.apply(.tick, to: &model, now: max(feed.elapsed, due))
     draw()
   }
 
