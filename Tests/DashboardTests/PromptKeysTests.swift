@@ -53,6 +53,25 @@ import Testing
     #expect(bench.model.prompt == nil && bench.commands == [])
   }
 
+  @Test(arguments: [Panel.tree, .critical]) func typingAFilterLeavesTheCursorToTheKeys(_ panel: Panel) {
+    let needs = (0..<3).map { [JobNeed(JobID($0))] }
+    var bench = Bench(
+      RunBuilder([
+        .shell("find"), .shell("b", needs: needs[0]), .shell("c", needs: needs[1]), .shell("d", needs: needs[2]),
+      ]))
+    bench.press(panel.key, .character("/"))
+    bench.type("fi")
+    #expect(bench.cursor == "find" && bench.model.rowCount == 4)
+    let (first, step) = panel == .tree ? (3, Key.up) : (0, Key.down)
+    #expect(bench.model.cursorRow == first)
+    for row in 1..<4 {
+      bench.press(step)
+      #expect(bench.model.cursorRow == abs(first - row))
+    }
+    bench.type("n")
+    #expect(bench.cursor == "find")
+  }
+
   @Test mutating func anEmptyLineIsLeftByBackspace() {
     bench.type("h")
     bench.press(.backspace)

@@ -102,6 +102,8 @@ struct Model {
   var top = 0
   /// Whether the list scrolls with its cursor; the mouse wheel scrolls without it.
   var showsCursor = true
+  /// Whether the filter was typed after the last frame, which moves the cursor to a job that it shows.
+  var seeksMatch = false
   /// The first line of the help page or of a zoomed job's description.
   var pageTop = 0
 

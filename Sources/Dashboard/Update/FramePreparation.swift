@@ -29,6 +29,7 @@ enum FramePreparation {
   }
 
   private static func updateCursor(_ model: inout Model) {
+    defer { model.seeksMatch = false }
     // A chosen event has its own job, whatever the filter says about jobs.
     if model.panel == .events, let id = model.events.chosen?.fact.job { return model.moveCursor(to: id) }
     let (order, classes) = (model.order, model.index.classes)
@@ -44,9 +45,8 @@ enum FramePreparation {
       model.moveCursor(to: cause)
     }
     // A job that the filter hides gives the cursor to the first that it shows; in tree and critical path, which have
-    // rows of such jobs, only while the filter is typed.
-    let isTyped = if case .filter = model.prompt { true } else { false }
-    let mayStay = !isTyped && [.tree, .critical].contains(model.panel) && model.cursorRow != nil
+    // rows of such jobs, only when the filter is typed.
+    let mayStay = !model.seeksMatch && [.tree, .critical].contains(model.panel) && model.cursorRow != nil
     if model.cursor == nil || !mayStay && model.cursor.map(model.filtered.admits) == false {
       model.moveCursor(to: order.rows.first)
     }

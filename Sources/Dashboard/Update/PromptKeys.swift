@@ -67,6 +67,7 @@ enum PromptKeys {
       change(&editor)
       model.prompt = .filter(editor)
       model.setFilter(JobFilter(editor.text))
+      model.seeksMatch = true
       model.showsCursor = true
     case .search(var editor):
       change(&editor)
