@@ -73,6 +73,27 @@ struct WarningTests {
       ])
   }
 
+  @Test(arguments: [
+    (
+      "'!gen.c'",
+      "'!gen.c' leaves nothing out, because '!' is part of the name: delete it, or write './!gen.c' for that file"
+    ),
+    (
+      "'*.{c,h}'",
+      "the braces in '*.{c,h}' are part of the name: write an item for each alternative, or '[{]' for a brace"
+    ),
+  ])
+  func aPatternOfAnotherToolIsTold(_ pattern: String, _ warning: String) {
+    #expect(warnings(run: "make", more: "    inputs: [a, \(pattern)]\n") == ["6:17: " + warning])
+    #expect(
+      warnings(run: "make", more: "watch: { ignore: [a, \(pattern)] }\n") == ["6:22: " + warning])
+  }
+
+  @Test(arguments: ["./!gen.c", "a!", "a/!b", "*.[{]c,h}", "{a}", "a}{,b", "{a,b"])
+  func aNameWithTheSignsOfOtherToolsIsNotTold(_ name: String) {
+    #expect(warnings(run: "make", more: "    inputs: ['\(name)']\n").isEmpty)
+  }
+
   @Test func warningsThatAreManyLeaveAFileGood() {
     let more = (0..<300).map { "  b\($0):\n    run: echo \"#\($0) #\($0)\n" }.joined()
     #expect(warnings(run: "ls", more: more).count == 100)

@@ -16,7 +16,10 @@ extension ValueKind<[String]> {
 
   /// The absolute paths and patterns of `inputs`; empty after a fault.
   static let inputs = ValueKind(.oneOrMore(.text)) { values, node, name in
-    values.paths(node, name, takes: "a path, a pattern as 'src/**/*.c', or a list of these") { _, _ in true }
+    values.paths(node, name, takes: "a path, a pattern as 'src/**/*.c', or a list of these") { path, place in
+      values.warnOfForeignSigns(in: path, at: place)
+      return true
+    }
   }
 }
 
@@ -24,11 +27,30 @@ extension ValueKind<[String]> {
   /// The names, and the absolute paths and patterns, of `watch.ignore`; empty after a fault.
   static let ignoredFiles = ValueKind(.oneOrMore(.text)) { values, node, name in
     let takes = "a name as '*.tmp', a path, or a list of these"
-    return values.paths(node, name, takes: takes, keepsNames: true) { _, _ in true }
+    return values.paths(node, name, takes: takes, keepsNames: true) { path, place in
+      values.warnOfForeignSigns(in: path, at: place)
+      return true
+    }
   }
 }
 
 extension ValueReader {
+  /// Warns of signs that have a meaning in the patterns of other tools only.
+  fileprivate func warnOfForeignSigns(in path: String, at place: Place) {
+    if path.hasPrefix("!") {
+      faults.warn(
+        place,
+        "\(Quoted.text(path)) leaves nothing out, because '!' is part of the name: delete it, or write "
+          + "\(Quoted.text("./" + path)) for that file")
+    }
+    if path.hasByte(UInt8(ascii: "{")), path.contains(/\{(?!\])[^{}]*,[^{}]*\}/) {
+      faults.warn(
+        place,
+        "the braces in \(Quoted.text(path)) are part of the name: write an item for each alternative, or '[{]' for a brace"
+      )
+    }
+  }
+
   /// With `keepsNames`, a text without a slash is a name in any folder.
   fileprivate func paths(
     _ node: YAMLNode, _ name: String, takes: String, keepsNames: Bool = false, isGood: (String, Place) -> Bool
