@@ -100,7 +100,7 @@ import Testing
     ("['z*']", "5:16: no job but this one matches 'z*' in needs: delete the need"),
     (
       "{ test-*: ok, '*-a': failed }",
-      "5:29: 'test-a' is to be 'failed' here and 'ok' above: name it by itself, or change a pattern"
+      "5:29: 'test-a' is to be 'failed' here and 'ok' above: name it above both, or change a pattern"
     ),
     (
       "{ test-a: ready }",

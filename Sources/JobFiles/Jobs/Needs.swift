@@ -149,7 +149,7 @@ struct NeedResolver {
       faults.add(
         need.place,
         "\(Quoted.text(drafts[job].name)) is to be '\(need.when.rawValue)' here and '\(when.rawValue)' above: "
-          + "name it by itself, or change a pattern")
+          + "name it above both, or change a pattern")
     }
   }
 
