@@ -32,7 +32,7 @@ final class EmbeddedSession {
     let view = interface == .dashboard ? display.viewOptions.dashboard(of: feed, program: program) : nil
     // Without a screen no person can quit: a dashboard that stays open is closed by `stop()`.
     let end: ReportPump.EndCondition? = view == nil && options.keepOpen == .always ? .stopped : nil
-    session = RunSession(feed, display: display, view: view, end: end) { [self] end in
+    session = RunSession(feed, display: display, view: view, end: end, endsWithOutput: false) { [self] end in
       close()
       whenDone(end.status)
     }

@@ -62,6 +62,7 @@ package final class RunSession {
   private let pump: ReportPump
   /// Files are written apart from the output, whose reader may be slow.
   private let filePump: ReportPump?
+  private let endsWithOutput: Bool
   private let exit: @MainActor (ProgramEnd) -> Void
   private let closing: @MainActor (Run) -> [String]
   private let record: @MainActor () -> String?
@@ -97,7 +98,7 @@ package final class RunSession {
     record: @escaping @MainActor () -> String? = { nil },
     offer: @escaping @MainActor (Run) -> String? = { _ in nil },
     remaining: @escaping @MainActor () -> String? = { nil }, cleanUp: @escaping @MainActor () -> Void = {},
-    end: ReportPump.EndCondition? = nil, clock: any OperationClock = .system,
+    end: ReportPump.EndCondition? = nil, endsWithOutput: Bool = true, clock: any OperationClock = .system,
     abandon: @escaping @Sendable (ProgramEnd) -> Void = { $0.performAtOnce() },
     exit: @escaping @MainActor (ProgramEnd) -> Void
   ) {
@@ -111,6 +112,7 @@ package final class RunSession {
     self.offer = offer
     self.remaining = remaining
     self.cleanUp = cleanUp
+    self.endsWithOutput = endsWithOutput
     self.exit = exit
     let end = end ?? (feed.isReplay || feed.attachment != nil ? .never : view == nil ? .complete : .stopped)
     let output = display.output
@@ -295,12 +297,13 @@ package final class RunSession {
     }
   }
 
-  /// A closed pipe, as in `| head`, ends the run as SIGPIPE ends other programs.
+  /// A closed pipe, as in `| head`, ends the run as SIGPIPE ends other programs; `endsWithOutput` is false for the
+  /// operations of a program, which may do more than write lines.
   private func loseOutput() {
     if let loss = display.output.loss, display.output.failure != EPIPE {
       display.errors.write(line: MessageText.of("opdash: \(loss)"))
     }
-    receive(.outputClosed)
+    if endsWithOutput { receive(.outputClosed) }
   }
 
   private func pumpHasFinished(_ run: Run) {

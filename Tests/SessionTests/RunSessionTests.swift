@@ -220,6 +220,15 @@ import Testing
     #expect(stage.feed.commands == [.stop(.terminate, by: .signal)])
   }
 
+  @Test(arguments: [true, false]) func onlyAnOutputThatTheRunNeedsEndsIt(endsWithOutput: Bool) async throws {
+    let stage = try Stage(output: Output(open("/dev/full", O_WRONLY)), endsWithOutput: endsWithOutput)
+    stage.feed.begin(1)
+    stage.state(0, .succeeded(upToDate: false))
+    #expect(await soon { !stage.feed.commands.isEmpty && !stage.errors.isEmpty })
+    #expect(stage.errors.contains("can't write standard output"))
+    #expect(stage.feed.commands.contains(.stop(.terminate, by: .signal)) == endsWithOutput)
+  }
+
   // MARK: The end without a view
 
   @Test func withoutAViewTheRunEndsWithItsLastJob() async throws {
@@ -378,7 +387,7 @@ private final class Stage {
 
   init(
     _ view: FakeView? = nil, _ interface: Settings.Interface? = nil, output: Output? = nil, loss: String? = nil,
-    offer: String? = nil
+    offer: String? = nil, endsWithOutput: Bool = true
   ) throws {
     folder = try TemporaryFolder()
     let display = RunSession.Display(
@@ -387,7 +396,8 @@ private final class Stage {
       errors: try Output.file(folder.file("errors").path()))
     session = RunSession(
       feed, display: display, view: view, closing: { _ in ["closing"] }, record: { loss }, offer: { _ in offer },
-      cleanUp: { [weak self] in if let self { statusesAtCleanUp.append(statuses) } }, clock: clock,
+      cleanUp: { [weak self] in if let self { statusesAtCleanUp.append(statuses) } }, endsWithOutput: endsWithOutput,
+      clock: clock,
       abandon: { [abandoned] end in abandoned.withLock { $0.append(end.status) } },
       exit: { [weak self] in self?.statuses.append($0.status) })
     try session?.begin {}
