@@ -21,7 +21,10 @@ import Session
 /// polls is missed.
 ///
 /// The keys act on the queue: they cancel operations, change their priority and the queue's width, suspend and resume it.
-/// The dashboard retains each observed operation until it has finished. Any thread may call every method but `run()`.
+/// The dashboard retains each observed operation until it has finished, and its record, about 3 KB, until `run()` returns.
+/// A program that doesn't end should call `serve()` without `run()`: it keeps records only while a program is attached.
+/// A dashboard that is never run forgets the records after some 100,000 operations, and shows later ones.
+/// Any thread may call every method but `run()`.
 public final class Dashboard: Sendable {
   /// The interface of a dashboard, and when it closes.
   public struct Options: Sendable {

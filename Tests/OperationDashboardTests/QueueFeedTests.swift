@@ -90,6 +90,28 @@ struct QueueFeedTests {
     #expect(told.last?.text == "left out \(lines.count - told.count + 1) lines: too many at once")
   }
 
+  @Test func aFeedThatIsNeverStartedSaysThatItIsFull() throws {
+    let watch = Watch()
+    let isFull = Lock(false)
+    watch.feed.stream.queue.sync {
+      watch.feed.earlyLimit = 6
+      watch.feed.whenFull = { isFull.withLock { $0 = true } }
+    }
+    try watch.feed.add([Giving("a", .success(1))])
+    #expect(eventually { watch.feed.dependencyQueue.unfinishedCount == 0 })
+    _ = watch.feed.settled()
+    #expect(!isFull.withLock { $0 })
+    try watch.feed.add([Giving("b", .success(1)), Giving("c", .success(1))])
+    #expect(eventually { isFull.withLock { $0 } })
+  }
+
+  @Test(arguments: [false, true]) func onlyADashboardThatIsNotShownRests(isShown: Bool) {
+    let observed = ObservedQueue(OperationQueue(), name: nil, silenced: [])
+    if isShown { _ = observed.beginDashboard() }
+    observed.rest(unlessShown: true)
+    #expect(observed.isResting == !isShown)
+  }
+
   @Test func aChainOfFailuresIsSaidInShortLines() throws {
     let watch = Watch()
     var chain: [AsyncOperation] = [Giving("first", .failure(Trouble(description: "the disk is full")))]

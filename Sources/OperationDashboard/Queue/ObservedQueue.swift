@@ -20,6 +20,8 @@ final class ObservedQueue: JobFeed, Sendable {
     var feed: QueueFeed?
     /// Whether the dashboard of this program watches.
     var hasDashboard = true
+    /// Whether the dashboard of this program is shown.
+    var isShown = false
     /// How many subscriptions of attached programs there are.
     var viewers = 0
     /// The factories of unfinished operations that were added without a watcher.
@@ -39,9 +41,11 @@ final class ObservedQueue: JobFeed, Sendable {
   private func makeFeed(
     continuing: Bool, factories: [ObjectIdentifier: QueueMember.Factory] = [:]
   ) -> QueueFeed {
-    QueueFeed(
+    let feed = QueueFeed(
       of: dependencyQueue, name: name, warnings: WarningWatch(silenced: silenced), factories: factories,
       continuing: continuing)
+    feed.stream.queue.async { feed.whenFull = { [weak self] in self?.rest(unlessShown: true) } }
+    return feed
   }
 
   /// The feed that watches now, or another one; only one thread makes one.
@@ -86,7 +90,7 @@ final class ObservedQueue: JobFeed, Sendable {
   // MARK: The dashboard of this program
 
   /// The feed of the dashboard, which shows the queue from now on.
-  func beginDashboard() -> QueueFeed { watch(continuing: false) { $0.hasDashboard = true } }
+  func beginDashboard() -> QueueFeed { watch(continuing: false) { ($0.hasDashboard, $0.isShown) = (true, true) } }
 
   /// Returns the run as the dashboard leaves it; attached programs keep watching.
   func endDashboard() -> Run {
@@ -101,14 +105,15 @@ final class ObservedQueue: JobFeed, Sendable {
   /// Whether the queue is unwatched.
   var isResting: Bool { state.withLock { $0.feed == nil } }
 
-  /// Stops watching until a program attaches itself, unless the dashboard shows the queue.
-  func rest() {
+  /// Stops watching until a program attaches itself or the dashboard is shown.
+  func rest(unlessShown: Bool = false) {
     let feed = state.withLock { state in
       state.hasDashboard = false
       guard state.viewers == 0 else { return nil as QueueFeed? }
       return state.feed.take()
     }
     _ = feed?.close()
+      guard !unlessShown || !state.isShown else { return nil as QueueFeed? }
   }
 
   // MARK: Attached programs

@@ -45,6 +45,10 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   var stopping: JobState.Canceller?
   /// The factories for the operations of further attempts.
   var factories: [JobID: QueueMember.Factory] = [:]
+  /// Called once, if more happens before the start than is kept.
+  var whenFull: (@Sendable () -> Void)?
+  /// The number of facts before the start at which it is called.
+  var earlyLimit = 4 * bufferLimit
   /// The jobs whose factory is making another operation, with a canceller if that operation is to be cancelled.
   var renewals: [JobID: JobState.Canceller?] = [:]
 
@@ -278,7 +282,9 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   private static let bufferLimit = 100_000
 
   func state(_ fact: JobFact) {
-    if isStarted { stream.state(fact) } else { earlyFacts.append((fact, elapsed)) }
+    guard !isStarted else { return stream.state(fact) }
+    earlyFacts.append((fact, elapsed))
+    if earlyFacts.count >= earlyLimit, let whenFull = whenFull.take() { calling.async(execute: whenFull) }
   }
 }
 
