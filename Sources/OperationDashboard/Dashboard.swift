@@ -139,6 +139,11 @@ public final class Dashboard: Sendable {
   public func add<Made: Operation>(retrying make: @escaping @Sendable () -> Made) -> Made {
     add(retrying: { (_: Int) in make() })
   }
+  /// Cancels all unfinished operations: those in the queue, and those that were added here and have not entered it.
+  ///
+  /// Operations that were added later are not affected, and the dashboard stays open. Any thread may call it.
+  public func cancelAllOperations() { observed.cancelAllOperations() }
+
 
   /// As `add(retrying:)`, with the number of the attempt, from 1.
   @discardableResult

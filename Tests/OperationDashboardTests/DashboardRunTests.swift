@@ -98,6 +98,17 @@ struct DashboardRunTests {
     #expect(summary.exitStatus == 3)
   }
 
+  @Test func cancellingAllReachesWhatHasNotEnteredTheQueue() async throws {
+    let dashboard = Dashboard(observing: OperationQueue(), options: quiet)
+    let (manual, after) = (Manual("manual"), BlockOperation { Issue.record("it executed") })
+    after.addDependency(manual)
+    dashboard.add([manual, after])
+    #expect(await soon { manual.isExecuting })
+    dashboard.cancelAllOperations()
+    let summary = try await dashboard.run()
+    #expect(summary.cancelled == 2 && summary.exitStatus == 0)
+  }
+
   @Test func aTerminalThatIsNotThereIsToldOf() async throws {
     var options = quiet
     options.interface = .terminal

@@ -87,6 +87,11 @@ final class ObservedQueue: JobFeed, Sendable {
     try dependencyQueue.add(registry.enqueued(new))
   }
 
+  func cancelAllOperations() {
+    dependencyQueue.cancelAllOperations()
+    queue.cancelAllOperations()
+  }
+
   // MARK: The dashboard of this program
 
   /// The feed of the dashboard, which shows the queue from now on.
