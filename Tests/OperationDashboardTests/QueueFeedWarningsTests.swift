@@ -211,6 +211,31 @@ struct QueueFeedWarningsTests {
     #expect(completes() && own.isEmpty)
   }
 
+  @Test func aCycleThatASecondCallOfAddCloses() throws {
+    let (chicken, egg) = (BlockOperation {}, BlockOperation {})
+    (chicken.name, egg.name) = ("chicken", "egg")
+    chicken.addDependency(egg)
+    egg.addDependency(chicken)
+    try watch.feed.add([chicken])
+    try watch.feed.add([egg])
+    #expect(comes(.dependencyCycle))
+    #expect(Set(names(warning(.dependencyCycle))) == ["chicken", "egg"])
+    chicken.cancel()
+    #expect(completes() && own.isEmpty)
+  }
+
+  @Test func aDependencyWhoseEndIsNotAnnounced() throws {
+    let (naive, after) = (Naive("naive", endsAtStart: true), BlockOperation {})
+    after.name = "after"
+    after.addDependency(naive)
+    naive.setDone()
+    try watch.feed.add([naive, after])
+    #expect(comes(.finishUnannounced))
+    #expect(names(warning(.finishUnannounced)) == ["after"])
+    naive.announce()
+    #expect(completes() && own.isEmpty)
+  }
+
   // MARK: Slots
 
   @Test func everySlotIsHeldByAWait() {

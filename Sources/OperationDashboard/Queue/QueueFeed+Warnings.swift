@@ -102,12 +102,14 @@ extension QueueFeed {
     var strangers: [ObjectIdentifier: (operation: Operation, ids: [JobID])] = [:]
     var onCycles: Set<JobID> = []
     for member in waiting.prefix(QueueChecks.limit) where !member.isOver {
-      let dependencies = member.queued.dependencies.filter { !$0.isFinished }
+      let dependencies = member.operation.dependencies.filter { !$0.isFinished }
       for dependency in dependencies where id(of: dependency) == nil && dependency.isRunByNobody {
         strangers[ObjectIdentifier(dependency), default: (dependency, [])].ids.append(member.id)
       }
       // `AsyncOperation` refuses a cycle.
-      guard member.visibility == .end, !onCycles.contains(member.id) else { continue }
+      guard member.visibility != .whole else { continue }
+      if dependencies.isEmpty { checkDependenciesThatHaveFinished(of: member) }
+      guard !onCycles.contains(member.id) else { continue }
       for dependency in dependencies {
         guard let path = DependencyCycle.path(from: dependency, to: member.operation) else { continue }
         let ids = path.compactMap { id(of: $0) }
@@ -123,6 +125,17 @@ extension QueueFeed {
       raise(.dependencyInNoQueue, ids, "waits for \(label(operation)), which is in no queue")
       checks.strangers[RunWarning.Key(.dependencyInNoQueue, ids[0])] = operation
     }
+  }
+
+  /// Foundation counts a dependency until its end is announced.
+  private func checkDependenciesThatHaveFinished(of member: QueueMember) {
+    let operation = member.operation
+    guard !operation.isReady, !operation.isCancelled,
+      let dependency = operation.dependencies.first(where: { !($0 is AsyncOperation) && !$0.isKnownToHaveFinished })
+    else { return }
+    raise(
+      .finishUnannounced, [member.id],
+      "waits for \(label(dependency)), whose isFinished is true and which no queue knows to have finished")
   }
 
   private func clearStrangers() {
@@ -238,5 +251,16 @@ extension QueueFeed {
     raise(
       .uiQueueBusy, ids, "the UI queue was busy for \(Format.length(time - probe.sent)) while \(count) waited",
       since: probe.sent)
+  }
+}
+
+extension Operation {
+  /// Whether the end of an operation of another class was announced.
+  fileprivate var isKnownToHaveFinished: Bool {
+    let dependent = Operation()
+    dependent.addDependency(self)
+    // On Linux the operation would keep a dangling pointer to it.
+    defer { dependent.removeDependency(self) }
+    return dependent.isReady
   }
 }
