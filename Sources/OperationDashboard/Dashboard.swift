@@ -122,9 +122,17 @@ public final class Dashboard: Sendable {
 
   /// Adds operations of any class to the queue; each enters it when all its dependencies have finished.
   ///
-  /// Add their dependencies first. An operation that isn't an `AsyncOperation` is wrapped in one, which enters the
-  /// queue instead. An operation that was added before, or has finished, is ignored. A dependency cycle is a
-  /// programmer error: the program stops with the path of the cycle.
+  /// An operation that isn't an `AsyncOperation` is wrapped in one, an `AdaptedOperation`, which enters the queue
+  /// instead. It behaves as in the queue itself until it executes: dependencies may be added, and it takes no slot while
+  /// its `isReady` is false. The dashboard polls its `isCancelled` and `queuePriority` while it waits, as often as it
+  /// polls the queue; when the queue is resumed, it starts within a tenth of a second.
+  ///
+  /// An operation that was added before, or has finished, is ignored. A dependency cycle among the operations is a
+  /// programmer error: the program stops with the path of the cycle. A cycle that later calls close is the warning
+  /// `dependency-cycle`.
+  ///
+  /// `cancelAllOperations()`, `operations` and barriers of the queue concern only the operations that have entered it;
+  /// call the dashboard's `cancelAllOperations()`.
   public func add(_ operations: [Operation]) {
     do { try observed.add(operations) } catch { programmerError(error.description) }
   }

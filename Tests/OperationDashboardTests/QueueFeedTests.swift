@@ -421,6 +421,65 @@ struct QueueFeedTests {
     #expect(watch.state("after") == .succeeded(upToDate: false))
   }
 
+  @Test func aWrappedOneWaitsWithoutASlotForALateDependency() throws {
+    let watch = Watch(width: 1) { $0.isSuspended = true }
+    let (first, last) = (BlockOperation {}, BlockOperation {})
+    try watch.feed.add([last, first])
+    last.addDependency(first)
+    watch.feed.start()
+    watch.queue.isSuspended = false
+    #expect(watch.completes())
+    #expect(watch.run.counts.succeeded == 2)
+  }
+
+  @Test func aWrappedOneWaitsWithoutASlotForItsOwnReadiness() throws {
+    let watch = Watch(width: 1)
+    let gated = Gated()
+    try watch.feed.add([gated, BlockOperation { gated.isOpen.withLock { $0 = true } }])
+    watch.feed.start()
+    #expect(watch.completes())
+    #expect(watch.run.counts.succeeded == 2)
+  }
+
+  private final class Gated: Operation, @unchecked Sendable {
+    // Safe: constant, and locked.
+    let isOpen = Lock(false)
+    override var isReady: Bool { super.isReady && isOpen.withLock { $0 } }
+  }
+
+  @Test func aWrappedOneThatTheProgramCancelsStopsWaiting() throws {
+    let watch = Watch()
+    let (blocker, doomed, after) = (Manual("blocker"), BlockOperation {}, BlockOperation {})
+    (doomed.name, after.name) = ("doomed", "after")
+    doomed.addDependency(blocker)
+    after.addDependency(doomed)
+    try watch.feed.add([blocker, doomed, after])
+    watch.feed.start()
+    #expect(watch.eventually { $0.counts.executing == 1 && $0.jobs.count == 3 })
+    doomed.cancel()
+    #expect(watch.eventually { _ in watch.state("after") == .succeeded(upToDate: false) })
+    #expect(watch.state("doomed") == .cancelled(by: .program))
+    blocker.finish()
+    #expect(watch.completes())
+  }
+
+  @Test func aWrappedOneHasThePriorityThatTheProgramSets() throws {
+    let watch = Watch(width: 1)
+    let (blocker, order) = (Manual("blocker"), Lock<[Int]>([]))
+    let blocks = (1...4).map { number in BlockOperation { order.withLock { $0.append(number) } } }
+    for (block, number) in zip(blocks, 1...4) { block.name = "\(number)" }
+    try watch.feed.add([blocker] + blocks)
+    watch.feed.start()
+    #expect(watch.eventually { $0.counts.executing == 1 })
+    blocks[3].queuePriority = .veryHigh
+    blocks[0].queuePriority = .veryLow
+    #expect(watch.eventually { _ in watch.record("4")?.job.priority == .veryHigh })
+    #expect(watch.eventually { _ in watch.record("1")?.job.priority == .veryLow })
+    blocker.finish()
+    #expect(watch.completes())
+    #expect(order.withLock { $0 } == [4, 2, 3, 1])
+  }
+
   @Test func operationsOfAnybodysInACircleAreRefusedWithThePath() {
     let watch = Watch()
     let left = BlockOperation {}

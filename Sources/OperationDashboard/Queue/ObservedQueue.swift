@@ -113,12 +113,12 @@ final class ObservedQueue: JobFeed, Sendable {
   /// Stops watching until a program attaches itself or the dashboard is shown.
   func rest(unlessShown: Bool = false) {
     let feed = state.withLock { state in
+      guard !unlessShown || !state.isShown else { return nil as QueueFeed? }
       state.hasDashboard = false
       guard state.viewers == 0 else { return nil as QueueFeed? }
       return state.feed.take()
     }
     _ = feed?.close()
-      guard !unlessShown || !state.isShown else { return nil as QueueFeed? }
   }
 
   // MARK: Attached programs

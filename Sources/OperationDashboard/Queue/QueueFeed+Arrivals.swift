@@ -116,6 +116,7 @@ extension QueueFeed {
     for arrival in arrivals {
       let member = arrival.member
       checks.arrived.append((member.id, elapsed))
+      if member.visibility == .wrapped { wrappedWaiting.insert(member.id) }
       if member.visibility == .end {
         unseen.insert(member.id)
         lookAt(member)
@@ -140,7 +141,8 @@ extension QueueFeed {
 
   package var nextWake: Duration? {
     guard isStarted, !isClosed, !stream.isOver else { return nil }
-    let isRegular = !tellsOfEntries || unseen.contains { members[$0.index]?.hasBegun == false }
+    let isRegular =
+      !tellsOfEntries || !wrappedWaiting.isEmpty || unseen.contains { members[$0.index]?.hasBegun == false }
     let look = looks.next(isRegular: isRegular, isWorking: stream.journal.run.counts.active > 0)
     return [look, checks.due].compactMap(\.self).min()
   }
@@ -152,6 +154,7 @@ extension QueueFeed {
     let began = clock.now
     lookForArrivals()
     for id in unseen { if let member = members[id.index] { lookAt(member) } }
+    for id in wrappedWaiting { if let member = members[id.index] { follow(member) } }
     lookAtQueue()
     runChecks()
     looks.looked(at: elapsed, taking: clock.now - began)
@@ -179,6 +182,14 @@ extension QueueFeed {
       member.stands = operation.isReady ? .ready : .pending
     }
     tell(member, member.standing)
+  }
+
+  /// Passes a change of a wrapped operation, which waits, to its wrapper.
+  private func follow(_ member: QueueMember) {
+    guard let wrapper = member.observed as? AdaptedOperation, wrapper.isBehind else { return }
+    let priority = JobPriority(member.operation.queuePriority)
+    calling.async { wrapper.follow() }
+    if priority != stream.journal.run[member.id].job.priority { state(.priorityChanged(member.id, priority)) }
   }
 
   private func lookAtQueue() {

@@ -137,6 +137,7 @@ extension QueueFeed {
     members[id.index] = nil
     unseen.remove(id)
     wrapped.remove(id)
+    wrappedWaiting.remove(id)
     renewals[id] = .some(nil)
     let last = record.attempt?.number ?? 0
     state(.jobState(id, .waiting, attempt: last, pid: nil))

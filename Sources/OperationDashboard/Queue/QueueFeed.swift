@@ -30,6 +30,8 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   var unseen: Set<JobID> = []
   /// The jobs with an executing wrapped operation.
   var wrapped: Set<JobID> = []
+  /// The jobs with a wrapped operation that has not begun.
+  var wrappedWaiting: Set<JobID> = []
   var isStarted = false
   /// Whether the feed was closed: its run no longer has a reader.
   var isClosed = false
@@ -43,12 +45,12 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   var looks = LookSchedule()
   var checks = QueueChecks()
   var stopping: JobState.Canceller?
-  /// The factories for the operations of further attempts.
-  var factories: [JobID: QueueMember.Factory] = [:]
   /// Called once, if more happens before the start than is kept.
   var whenFull: (@Sendable () -> Void)?
   /// The number of facts before the start at which it is called.
   var earlyLimit = 4 * bufferLimit
+  /// The factories for the operations of further attempts.
+  var factories: [JobID: QueueMember.Factory] = [:]
   /// The jobs whose factory is making another operation, with a canceller if that operation is to be cancelled.
   var renewals: [JobID: JobState.Canceller?] = [:]
 
@@ -189,7 +191,10 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
     case .finished: finished(member)
     case .executing:
       member.hasBegun = true
-      if member.visibility == .wrapped { wrapped.insert(member.id) }
+      if member.visibility == .wrapped {
+        wrapped.insert(member.id)
+        wrappedWaiting.remove(member.id)
+      }
       tell(member, member.standing)
     case .pending, .ready:
       member.wasSeenWaiting = true
@@ -214,6 +219,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
       members[member.id.index] = nil
       unseen.remove(member.id)
       wrapped.remove(member.id)
+      wrappedWaiting.remove(member.id)
     }
     member.isOver = true
     member.tokens = []

@@ -5,8 +5,9 @@ import Synchronization
 ///
 /// Give the adapter to the queue, not the operation inside. The adapter takes over the dependencies that the operation
 /// has when the adapter is made; to make other operations wait for the operation, let them depend on the adapter. The
-/// operation inside may be asynchronous, if it keeps Foundation's rules. Cancelling the adapter cancels the operation.
-/// If the operation is cancelled on its own, the adapter is cancelled when the operation ends.
+/// operation inside may be asynchronous, if it keeps Foundation's rules. Cancelling the adapter cancels the operation,
+/// and its priority is the operation's. If the operation is cancelled on its own, the adapter is cancelled when the
+/// operation ends.
 public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
   // Safe: an atomic, a constant, and an array that only the deinit changes.
 
@@ -66,6 +67,40 @@ public final class AdaptedOperation: AsyncOperation, @unchecked Sendable {
     let inQueue = { Self.aside.addOperation(self.operation) }
     if operation.isReady { Nesting.call({ self.operation.start() }, elsewhere: inQueue) } else { inQueue() }
     if operation.isFinished { end() } else { operation.whenFinished(on: Self.ends) { self.end() } }
+  }
+
+  // MARK: Changes of the operation inside
+
+  /// Whether the operation inside was cancelled, or got another priority, and the adapter was not.
+  package var isBehind: Bool {
+    operation.isCancelled && !isCancelled || operation.queuePriority != queuePriority
+  }
+
+  /// Takes over the cancellation and the priority of the operation inside.
+  package func follow() {
+    if operation.queuePriority != queuePriority { super.queuePriority = operation.queuePriority }
+    if operation.isCancelled, !isCancelled { cancel() }
+  }
+
+  /// Whether the operation inside can execute now; waits for the dependencies that it has got meanwhile.
+  func mayEnter() -> Bool {
+    follow()
+    guard !operation.isReady else { return true }
+    for dependency in operation.dependencies where !dependency.isFinished {
+      // In a cycle no operation becomes ready.
+      try? addDependencyOrThrow(dependency)
+    }
+    return false
+  }
+
+  /// The priority of the operation inside, which a new value sets too.
+  public override var queuePriority: QueuePriority {
+    get { super.queuePriority }
+    set {
+      // First, because otherwise `follow()` could take the old value for a change.
+      if operation.queuePriority != newValue { operation.queuePriority = newValue }
+      super.queuePriority = newValue
+    }
   }
 
   private func end() {

@@ -24,9 +24,15 @@ public final class DependencyQueue: @unchecked Sendable {
   /// The members that are not an `AsyncOperation`.
   private var foreign: [ObjectIdentifier: DependencyNode] = [:]
   private var ready = [ReadyQueue](repeating: ReadyQueue(), count: PriorityLevel.allCases.count)
+  /// The numbers of entered members, without those that wait again and so take no slot.
   private var entered = [Int](repeating: 0, count: PriorityLevel.allCases.count)
-  /// The number of entered members that wait again.
-  private var heldBack = 0
+  /// The adapters that stand for an operation, which was not ready, or whose queue was suspended.
+  private var unready: [DependencyNode] = []
+  /// Whether no adapter is asked, because the queue was suspended when it was last looked at.
+  private var wasSuspended = false
+  /// Whether the adapters are asked again after a while, and after how many milliseconds.
+  private var isPolling = false
+  private var pause = 1
   /// The number of removed members whose end the queue does not know yet.
   private let leaving = Atomic(0)
   /// The queue's width when last read; read without the lock, because client code may override the getter.
@@ -203,7 +209,7 @@ public final class DependencyQueue: @unchecked Sendable {
   func nodeIsHeldBack(_ node: DependencyNode, _ isHeldBack: Bool) {
     guard node.isHeldBack != isHeldBack else { return }
     node.isHeldBack = isHeldBack
-    heldBack += isHeldBack ? 1 : -1
+    if case .entered(let level) = node.place { entered[level.rawValue] += isHeldBack ? -1 : 1 }
   }
 
   /// Called under the graph's lock when the operation is over.
@@ -303,18 +309,28 @@ public final class DependencyQueue: @unchecked Sendable {
         guard let operation = node.held, !node.isOurs || !operation.isExecuting && !operation.isFinished else {
           continue
         }
-        if node.mustAsk, let operation = operation as? AsyncOperation, DependencyGraph.mustAsk(operation) {
-          // Conditions are evaluated when the operation would start; operations behind it must not take the freed slot.
-          guard width < 0 || entered.reduce(0, +) < width else {
+        let adapter = (operation as? AdaptedOperation).flatMap { $0.standsForOperation ? $0 : nil }
+        let asynchronous = node.mustAsk ? operation as? AsyncOperation : nil
+        let condition = asynchronous.flatMap { DependencyGraph.mustAsk($0) ? $0 : nil }
+        if adapter != nil || condition != nil {
+          // Asked when the operation would start; operations behind it must not take the freed slot.
+          guard width < 0 || entered.reduce(0, +) + admission.adapters.count < width, adapter == nil || !wasSuspended
+          else {
             nodeIsReady(node, first: true)
             break filling
           }
           node.place = .asking
-          admission.asked.append(operation)
+        }
+        if let condition {
+          admission.asked.append(condition)
           continue
         }
-        node.place = .entered(level)
-        entered[level.rawValue] += 1
+        if let adapter {
+          admission.adapters.append(adapter)
+        } else {
+          node.place = .entered(level)
+          entered[level.rawValue] += 1
+        }
         ahead += 1
         admission.operations.append(operation)
         if !node.isOurs { admission.foreign.append(operation) }
@@ -341,6 +357,7 @@ public final class DependencyQueue: @unchecked Sendable {
     var admission = first
     while !admission.isEmpty {
       if !admission.asked.isEmpty { ask(&admission) }
+      if !admission.adapters.isEmpty { askAdapters(&admission) }
       for operation in admission.foreign {
         watch(operation)
         // Started by hand meanwhile; only its end is still to come.
@@ -376,6 +393,65 @@ public final class DependencyQueue: @unchecked Sendable {
     }
   }
 
+  // MARK: Adapters
+
+  private static let asking = DispatchQueue(label: "DependencyQueue.adapters")
+
+  /// Keeps the adapters whose operations can't execute now out of the queue, where they would take a slot.
+  private func askAdapters(_ admission: inout Admission) {
+    let isSuspended = queue.isSuspended
+    let ready = Set(admission.adapters.filter { !isSuspended && $0.mayEnter() }.map(ObjectIdentifier.init))
+    let next = DependencyGraph.contents.withLock { _ -> Int? in
+      wasSuspended = isSuspended
+      if !ready.isEmpty { pause = 1 }
+      for adapter in admission.adapters {
+        let node = adapter.parts.node
+        if node.place == .asking, ready.contains(ObjectIdentifier(adapter)) {
+          node.place = .entered(node.level)
+          entered[node.level.rawValue] += 1
+          continue
+        }
+        // Otherwise it was cancelled, or has got a dependency.
+        if node.place == .asking { unready.append(node) }
+        admission.operations.removeAll { $0 === adapter }
+      }
+      guard isSuspended || !unready.isEmpty, !exchange(&isPolling, with: true) else { return nil }
+      return pause
+    }
+    if let next { askAgain(after: next) }
+  }
+
+  /// Polls: Foundation posts no notification when a queue is resumed or an operation of another class becomes ready.
+  ///
+  /// The first pause, in milliseconds, is short: Foundation may still count a dependency that has just finished.
+  private func askAgain(after pause: Int) {
+    Self.asking.asyncAfter(deadline: .now() + .milliseconds(pause)) { [weak self] in
+      guard let self else { return }
+      let isSuspended = queue.isSuspended
+      let next = DependencyGraph.contents.withLock { _ -> Int? in
+        wasSuspended = isSuspended && !members.isEmpty
+        isPolling = wasSuspended
+        self.pause = min(64, self.pause * 2)
+        guard !wasSuspended else { return self.pause }
+        returnToLine(exchange(&unready, with: []))
+        return nil
+      }
+      if let next { askAgain(after: next) } else { nodesAreReady() }
+    }
+  }
+
+  /// Called under the graph's lock.
+  private func returnToLine(_ nodes: [DependencyNode]) {
+    for (level, nodes) in Dictionary(grouping: nodes.filter { $0.place == .asking }, by: \.level) {
+      for node in nodes {
+        node.ticket += 1
+        node.place = .inLine(ticket: node.ticket)
+      }
+      ready[level.rawValue].prepend(contentsOf: nodes)
+      isAnyReady = true
+    }
+  }
+
   /// Called under the graph's lock; the handlers that wait for an empty dependency queue, if it is empty.
   private func takeAwaiting() -> [@Sendable () -> Void] {
     guard isAwaited.load(ordering: .relaxed), isEmpty else { return [] }
@@ -399,7 +475,7 @@ public final class DependencyQueue: @unchecked Sendable {
   }
 
   /// Whether no member executes or is about to, except members whose conditions are being evaluated.
-  private var mayBeStuck: Bool { !isAnyReady && holds == 0 && entered.reduce(0, +) == heldBack }
+  private var mayBeStuck: Bool { !isAnyReady && holds == 0 && entered.reduce(0, +) == 0 }
 
   var mayBeStuckNow: Bool { DependencyGraph.contents.withLock { _ in mayBeStuck } }
 

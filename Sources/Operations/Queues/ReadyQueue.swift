@@ -15,6 +15,12 @@ struct ReadyQueue {
     entries[head] = (node, node.ticket)
   }
 
+  /// Inserts nodes before all others, in their order.
+  mutating func prepend(contentsOf nodes: [DependencyNode]) {
+    entries.replaceSubrange(..<head, with: nodes.map { ($0, $0.ticket) })
+    head = 0
+  }
+
   mutating func popFirst() -> DependencyNode? {
     while head < entries.count {
       let (node, ticket) = entries[head]
