@@ -65,6 +65,8 @@ public final class Dashboard: Sendable {
     /// handlers.
     ///
     /// If false, the program handles the signals and calls `interrupt()` and `suspend()` for the dashboard's actions.
+    /// Set it to false in a program with a `DispatchSource` for one of these signals: on Linux, each signal reaches
+    /// either that source or the dashboard, usually the source.
     /// If true, SIGTERM, SIGHUP and the third Ctrl-C end the program, as their default action would, if its output is
     /// not read.
     public var handlesSignals = true
@@ -137,6 +139,11 @@ public final class Dashboard: Sendable {
     do { try observed.add(operations) } catch { programmerError(error.description) }
   }
 
+  /// Cancels all unfinished operations: those in the queue, and those that were added here and have not entered it.
+  ///
+  /// Operations that were added later are not affected, and the dashboard stays open. Any thread may call it.
+  public func cancelAllOperations() { observed.cancelAllOperations() }
+
   /// Adds an operation that a person can retry: `make` makes it, and then a new one for each further attempt.
   ///
   /// Returns the first operation. All attempts are one job with the name and the priority of the first; each has its
@@ -147,11 +154,6 @@ public final class Dashboard: Sendable {
   public func add<Made: Operation>(retrying make: @escaping @Sendable () -> Made) -> Made {
     add(retrying: { (_: Int) in make() })
   }
-  /// Cancels all unfinished operations: those in the queue, and those that were added here and have not entered it.
-  ///
-  /// Operations that were added later are not affected, and the dashboard stays open. Any thread may call it.
-  public func cancelAllOperations() { observed.cancelAllOperations() }
-
 
   /// As `add(retrying:)`, with the number of the attempt, from 1.
   @discardableResult
