@@ -249,6 +249,70 @@ private func notes(_ record: JobRecord) -> [String] {
     #expect(bench.cancelled == ["api"])
   }
 
+  /// `api`, whose only user has ended, beside the long job `a`.
+  private func served() throws -> Bench {
+    let api = Job(name: "api", work: .shell(ShellWork(.argv(["api"]), service: Service())))
+    var bench = Bench(
+      JobGraph(
+        name: "test", jobs: [job("a"), api, job("user", [JobNeed(JobID(1), when: .ready)])], schedule: .priority),
+      slots: 4)
+    bench.start()
+    try bench.end("user")
+    #expect(bench.cancelled == ["api"])
+    return bench
+  }
+
+  @Test(arguments: [true, false]) func aServiceThatHasServedServesAddedJobsAgain(hasEnded: Bool) throws {
+    var bench = try served()
+    if hasEnded { try bench.endService("api", .cancelled) }
+    let need = JobNeed(JobID(1), when: .ready)
+    bench.extend(by: [job("late", [need]), job("other", [need]) { $0.isManual = true }])
+    if !hasEnded {
+      #expect(bench.names == ["a"])
+      try bench.endService("api", .cancelled)
+    }
+    #expect(bench.services == ["api"] && bench.names == ["a", "late"] && bench.cancelled == ["api"])
+    try bench.end("late")
+    #expect(bench.cancelled == ["api", "api"])
+  }
+
+  @Test func aServiceThatHasFailedIsNotStartedForAddedJobs() throws {
+    var bench = Bench(graph(["a": []]))
+    bench.start()
+    let api = Job(name: "api", work: .shell(ShellWork(.argv(["api"]), service: Service())))
+    let need = JobNeed(JobID(1), when: .ready)
+    bench.extend(by: [api, job("user", [need])])
+    try bench.endService("api", .failed(JobFailure(.exit(1), "exit 1")))
+    try bench.end("user")
+    bench.extend(by: [job("late", [need])])
+    #expect(bench.services.isEmpty)
+    #expect(try bench.state("late") == .skipped(because: .job(JobID(1))))
+  }
+
+  @Test func noServiceStartsForAJobThatIsAddedToAClosedRun() throws {
+    var bench = try served()
+    try bench.endService("api", .cancelled)
+    bench.send(.stop(.terminate, by: .person))
+    let need = JobNeed(JobID(1), when: .ready)
+    bench.extend(by: [job("late", [need]), job("last", [need]) { $0.finally = .always }])
+    #expect(bench.services.isEmpty)
+    #expect(try bench.state("late") == .cancelled(by: .person))
+    #expect(try bench.state("last") == .skipped(because: .job(JobID(1))))
+  }
+
+  @Test func anAddedJobOfFinallyKeepsTheServicesThatItNeeds() throws {
+    let db = Job(name: "db", work: .shell(ShellWork(.argv(["db"]), service: Service())))
+    var api = db
+    (api.name, api.needs) = ("api", [JobNeed(JobID(1), when: .ready)])
+    var bench = Bench(JobGraph(name: "test", jobs: [job("a"), db, api], schedule: .priority))
+    bench.start()
+    bench.extend(by: [job("last", [JobNeed(JobID(2), when: .ready)]) { $0.finally = .always }])
+    try bench.end("a")
+    #expect(bench.names == ["last"] && bench.services == ["db", "api"])
+    try bench.end("last")
+    #expect(bench.cancelled == ["api"])
+  }
+
   @Test func aLongerChainOfAddedJobsGoesFirst() throws {
     var jobs = graph(["a": []])
     jobs.schedule = .criticalPath

@@ -26,6 +26,39 @@ import Testing
     #expect(try bench.state("page") == .skipped(because: .outcome))
   }
 
+  /// `a`, and two final jobs, of which `clean` needs a service; all have ended, as the service has.
+  private func served(_ outcome: AttemptOutcome) throws -> Bench {
+    var graph = graph(["a": [], "db": [], "thanks": [], "clean": []]) { job in
+      if job.name == "db" { job.work = .shell(ShellWork(.argv(["db"]), service: Service())) }
+      if ["thanks", "clean"].contains(job.name) { job.finally = .always }
+    }
+    graph.jobs[3].needs = [JobNeed(JobID(1), when: .ready)]
+    var bench = Bench(graph, slots: 4)
+    bench.start()
+    try bench.end("a", .failed(JobFailure(.exit(1), "exit 1")))
+    #expect(bench.names == ["thanks", "clean"])
+    try bench.end("thanks")
+    try bench.end("clean", outcome)
+    try bench.endService("db", .cancelled)
+    #expect(bench.journal.run.isComplete)
+    return bench
+  }
+
+  @Test func aServiceStartsAgainWithTheFinalJobThatNeedsIt() throws {
+    var bench = try served(.succeeded)
+    bench.send(.retry([JobID(0)], withDependents: false))
+    #expect(bench.services == ["db"])
+    try bench.end("a")
+    #expect(bench.names == ["thanks", "clean"])
+  }
+
+  @Test func aRetriedFinalJobAndItsServiceLeaveTheOthersAlone() throws {
+    var bench = try served(.failed(JobFailure(.exit(1), "exit 1")))
+    bench.send(.retry([JobID(3)], withDependents: false))
+    #expect(bench.services == ["db"] && bench.names == ["clean"])
+    #expect(try bench.state("thanks") == .succeeded(upToDate: false))
+  }
+
   @Test(arguments: [true, false]) func aPartOfARunThatLeavesWorkIsNoSuccess(fails: Bool) throws {
     var graph = graph(["a": [], "thanks": [], "page": [], "clean": []]) { job in
       job.finally = ["thanks": .ok, "page": .failed, "clean": .always][job.name]

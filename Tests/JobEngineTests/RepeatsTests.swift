@@ -107,6 +107,62 @@ struct RepeatsTests {
     #expect(bench.names == ["late"])
   }
 
+  /// The same, after `test` has failed: `api`, which nothing else needs, is being ended.
+  private func ending() throws -> Bench {
+    var bench = try served()
+    try bench.end("test", .failed(JobFailure(.exit(1), "exit 1")))
+    #expect(bench.cancelled == ["api"])
+    #expect(try bench.state("api") == .serving)
+    return bench
+  }
+
+  @Test func aRetriedJobWaitsForTheNextStartOfAnEndingService() throws {
+    var bench = try ending()
+    bench.send(.retry([JobID(2)], withDependents: false))
+    #expect(try bench.state("test") == .waiting)
+    #expect(try bench.state("api") == .executing)
+    #expect(bench.facts.contains(.cancelRequested(JobID(1), by: .restart, kill: false)))
+    // Its signal was sent.
+    #expect(bench.cancelled == ["api"])
+    try bench.endService("api", .cancelled)
+    try bench.serve("api")
+    #expect(bench.names == ["test"])
+  }
+
+  @Test func anEndingServiceThatAPersonCancelsDoesNotStartAgain() throws {
+    var bench = try ending()
+    bench.send(.retry([JobID(2)], withDependents: false))
+    bench.send(.cancel([JobID(1)], by: .person))
+    try bench.endService("api", .cancelled)
+    #expect(try bench.state("api") == .cancelled(by: .person))
+    #expect(try bench.state("test") == .skipped(because: .job(JobID(1))))
+  }
+
+  @Test func anEndingServiceThatIsNeededNoMoreDoesNotStartAgain() throws {
+    var bench = try ending()
+    bench.send(.retry([JobID(2)], withDependents: false))
+    bench.send(.cancel([JobID(2)], by: .person))
+    try bench.endService("api", .cancelled)
+    #expect(try bench.state("api") == .succeeded(upToDate: false))
+    #expect(bench.journal.run.isComplete)
+  }
+
+  @Test func theServicesStartAgainOfJobsThatARetryPutsBack() throws {
+    var bench = bench { graph in
+      graph.jobs[1].needs = []
+      graph.jobs[2].needs.append(JobNeed(JobID(0)))
+    }
+    bench.start()
+    try bench.serve("api")
+    try bench.end("build", .failed(JobFailure(.exit(1), "exit 1")))
+    #expect(try bench.state("test") == .skipped(because: .job(JobID(0))))
+    try bench.endService("api", .cancelled)
+    bench.send(.retry([JobID(0)], withDependents: false))
+    try bench.serve("api")
+    try bench.end("build")
+    #expect(bench.names == ["test"])
+  }
+
   @Test func withItsDependentsThoseThatUseItStartAgainToo() throws {
     var bench = try served()
     bench.send(.retry([JobID(1)], withDependents: true))

@@ -478,8 +478,10 @@ struct ScheduleSoakRound {
 
   /// What begins can use the services that it needs.
   private mutating func checkServices(of id: JobID) {
-    for need in graph[id].needs where need.when == .ready && state(need.job) != .serving {
-      fault = "\(name(id)) begins while \(name(need.job)) is \(state(need.job))"
+    for need in graph[id].needs where need.when == .ready {
+      let service = run.jobs[need.job.index]
+      if service.state == .serving, service.cancelling == nil { continue }
+      fault = "\(name(id)) begins while \(name(need.job)) is \(StateClass(service).word)"
     }
   }
 

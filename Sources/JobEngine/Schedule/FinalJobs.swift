@@ -57,6 +57,17 @@ struct FinalJobs {
     if !job.isManual { hasOrdinary = true }
   }
 
+  /// Lets `finally` wait no longer for a service that one of its jobs needs; false if it did not.
+  mutating func keep(_ id: JobID, isOpen: Bool) -> Bool {
+    guard kinds[id.index] == .service else { return false }
+    kinds[id.index] = .keptService
+    if isOpen { open -= 1 }
+    return true
+  }
+
+  /// Whether `finally` waits for the job.
+  func precedes(_ id: JobID) -> Bool { kinds[id.index] == .ordinary || kinds[id.index] == .service }
+
   mutating func moved(_ id: JobID, from old: JobState, to new: JobState) {
     guard old.isTerminal != new.isTerminal else { return }
     let change = new.isTerminal ? -1 : 1

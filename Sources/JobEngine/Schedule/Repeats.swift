@@ -98,19 +98,16 @@ extension Scheduler {
   /// Ends attempts in progress, and makes ended jobs wait again.
   private mutating func execute(again jobs: Set<JobID>) {
     guard !jobs.isEmpty else { return }
-    var all = jobs
-    var open = Array(jobs)
-    while let id = open.popLast() {
-      // Services that have ended because nothing needed them.
-      for need in graph[id].needs
-      where graph[need.job].service != nil && state(need.job).isTerminal && !isLeftOut(need.job) {
-        if all.insert(need.job).inserted { open.append(need.job) }
-      }
+    var all = withCompanions(jobs)
+    if all.contains(where: ending.precedes) {
+      resetFinalJobs()
+      all = withCompanions(all.union(retiredServices(neededBy: ending.jobs)))
     }
-    addSkipped(to: &all)
     // This reopens a run that the failure policy has closed.
-    hasGivenUp = false
-    gate.open()
+    if hasGivenUp {
+      hasGivenUp = false
+      gate.open()
+    }
     let order = all.sorted()
     for id in order where nodes[id.index].ticket == nil && state(id) != .paused(started: false) {
       // The pool may have been reduced since the job ended.
@@ -120,10 +117,43 @@ extension Scheduler {
       nodes[id.index].forgetAttempts()
       set(id, .waiting)
     }
-    for id in order where state(id).isActive { restart(id) }
-    if order.contains(where: { graph[$0].finally == nil }) { resetFinalJobs() }
+    for id in order { restart(id) }
     for id in order where state(id) == .waiting { reconsider(id) }
     for id in order { holdDependents(of: id) }
+  }
+
+  /// The jobs with the services that they need, and with the jobs that were skipped because of one of them.
+  private func withCompanions(_ jobs: Set<JobID>) -> Set<JobID> {
+    var all = jobs
+    var count = 0
+    while count < all.count {
+      count = all.count
+      addServices(to: &all)
+      addSkipped(to: &all)
+    }
+    return all
+  }
+
+  /// Starts the services again that these jobs, which were added, need and that have ended as unneeded.
+  mutating func startServices(neededBy ids: [JobID]) {
+    execute(again: retiredServices(neededBy: ids).filter { !isClosed(to: $0) })
+  }
+
+  /// The services that have ended as unneeded, or will, and that these jobs need if they start.
+  private func retiredServices(neededBy ids: [JobID]) -> Set<JobID> {
+    let open = ids.lazy.filter { !state($0).isTerminal }
+    return Set(open.flatMap { graph[$0].needs.map(\.job) }.filter(isRetired))
+  }
+
+  /// Adds the services that `jobs` need and that have ended, or will because nothing needed them.
+  private func addServices(to jobs: inout Set<JobID>) {
+    var open = Array(jobs)
+    while let id = open.popLast() {
+      for need in graph[id].needs.lazy.map(\.job) where graph[need].service != nil && !isLeftOut(need) {
+        guard state(need).isTerminal || isRetired(need) else { continue }
+        if jobs.insert(need).inserted { open.append(need) }
+      }
+    }
   }
 
   /// Adds the jobs that were skipped only because one of `jobs` had ended as it did: they wait for its new end.
@@ -140,12 +170,16 @@ extension Scheduler {
 
   /// Ends an attempt in progress, so that another one begins.
   private mutating func restart(_ id: JobID) {
-    guard let ticket = nodes[id.index].ticket, nodes[id.index].canceller == nil else { return }
+    let canceller = nodes[id.index].canceller
+    guard let ticket = nodes[id.index].ticket, canceller == nil || canceller == .unneeded else { return }
+    // One that is being withdrawn waits again.
+    guard state(id).isActive else { return nodes[id.index].canceller = nil }
     nodes[id.index].canceller = .restart
     nodes[id.index].deadline = nil
     nodes[id.index].silenceEnd = nil
     stateEnding(id, by: .restart)
-    actions.append(.cancel(ticket: ticket))
+    // A service that nothing needed is being ended already.
+    if canceller == nil { actions.append(.cancel(ticket: ticket)) }
   }
 
   /// Makes a job wait whose attempt was ended so that another one begins.

@@ -213,8 +213,13 @@ package struct Scheduler {
       journal.state(.jobAdded(JobID(nodes.count - 1), job.stated))
     }
     let ids = (first..<nodes.count).map { JobID($0) }
+    var users = ids.filter { graph[$0].finally != nil }
+    while let id = users.popLast() {
+      users += graph[id].needs.map(\.job).filter { ending.keep($0, isOpen: !state($0).isTerminal) }
+    }
     end(ids.filter { isClosed(to: $0) }, .cancelled(by: run.stopping?.by ?? .policy))
     end(ids.filter { graph[$0].isManual && state($0) == .waiting }, .skipped(because: .manual))
+    startServices(neededBy: ids)
     for id in ids where state(id) == .waiting { reconsider(id) }
     admit()
   }

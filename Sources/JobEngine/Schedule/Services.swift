@@ -66,6 +66,15 @@ extension Scheduler {
 
   func isUnneeded(_ id: JobID) -> Bool { graph[id].service != nil && !isNeeded(id) }
 
+  /// Whether a service has ended because no job needed it, or is being ended for that.
+  func isRetired(_ id: JobID) -> Bool {
+    guard graph[id].service != nil else { return false }
+    return switch state(id) {
+    case .succeeded, .skipped(because: .unneeded): true
+    default: nodes[id.index].canceller == .unneeded
+    }
+  }
+
   /// Ends the services that only this job, which has ended, still needed.
   mutating func retireServices(neededBy id: JobID) {
     for need in graph[id].needs where need.when == .ready && graph[need.job].service != nil { retire(need.job) }
