@@ -201,8 +201,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     }
     let check = UpToDateCheck(
       job,
-      // An attempt that has failed, or an earlier run's job, may have created only a part of its products.
-      mustExecute: (admission.attempt > 1 && admission.earlier == nil) || cluster?.continues(admission.job) == true,
+      mustExecute: admission.mustExecute || cluster?.continues(admission.job) == true,
       isForced: options.executesAll && admission.attempt == 1, wanted: wanted,
       read: scheduler.nodes[admission.job.index].read, hashes: fileHashes
     ) { [earlier = options.earlier] in admission.earlier ?? earlier(admission.job) }

@@ -76,6 +76,8 @@ private let earlier = EarlierSuccess(run: "before", at: Date(timeIntervalSince19
     bench.send(.retry([JobID(0)], withDependents: true))
     #expect(bench.names == ["a"])
     #expect(bench.executing.map(\.attempt) == [1])
+    // Its files are as they were, which is the reason why it was restored.
+    #expect(bench.executing.map(\.mustExecute) == [true])
     #expect(bench.journal.run[JobID(0)].restored == nil)
     try bench.end("a")
     #expect(try bench.state("a") == .succeeded(upToDate: false))

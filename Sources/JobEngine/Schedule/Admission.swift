@@ -40,6 +40,8 @@ package struct Admission: Equatable {
   package var node: String?
   /// The attempt to compare with, for one that answers a change of inputs; otherwise nil.
   var earlier: EarlierAttempt?
+  /// Whether there is no check of files that may find nothing to do.
+  var mustExecute = false
   /// Nil if no end of the attempt closes the run.
   var endRule: EndRule?
 }

@@ -23,7 +23,12 @@ extension Scheduler {
         }
       }
     }
-    for id in again { nodes[id.index].earlier = nil }
+    for id in again {
+      nodes[id.index].earlier = nil
+      if case .succeeded = state(id) { nodes[id.index].isRepeated = true }
+    }
+    // A person who restarts a paused service lets it go on; what uses it stays paused.
+    for id in jobs where canRestart(id) { nodes[id.index].mustPause = false }
     stateCauses(of: again, asked: Set(jobs))
     execute(again: again)
   }

@@ -38,9 +38,16 @@ extension Scheduler {
         .admit(
           Admission(
             ticket: nextTicket, job: id, attempt: attempts(id) + 1, priority: urgency(of: id),
-            node: takeNode(id), earlier: nodes[id.index].earlier, endRule: endRule(of: id))))
+            node: takeNode(id), earlier: nodes[id.index].earlier, mustExecute: mustExecute(id), endRule: endRule(of: id)
+          )))
       nextTicket += 1
     }
+  }
+
+  /// Whether the next attempt executes whatever its files say: one that has failed may have created only a part of its
+  /// products.
+  private func mustExecute(_ id: JobID) -> Bool {
+    nodes[id.index].earlier == nil && (attempts(id) > 0 || nodes[id.index].isRepeated)
   }
 
   private func endRule(of id: JobID) -> EndRule? {

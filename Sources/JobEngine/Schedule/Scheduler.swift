@@ -250,6 +250,7 @@ package struct Scheduler {
     set(id, .executing, attempt: attempts(id) + (nodes[id.index].isRequeued ? 0 : 1), pid: pid)
     nodes[id.index].isRequeued = false
     nodes[id.index].earlier = nil
+    nodes[id.index].isRepeated = false
     if let time = graph[id].service.map(\.limit) ?? graph[id].timeout { arm(id, deadline: journal.now + time) }
     if let silence = silenceLimit(of: id) { watchSilence(id, until: journal.now + silence) }
     if let service = graph[id].service, service.probe == nil { serviceIsReady(ticket: ticket) }
@@ -624,6 +625,8 @@ package struct Scheduler {
     var canceller: JobState.Canceller?
     var mustKill = false
     var mustPause = false
+    /// Whether a person has asked for an attempt after a success, which no check of files replaces.
+    var isRepeated = false
     /// Whether the attempt of a service can be used.
     var isReady = false
     /// Whether a service that is to end waits for the jobs that need it.
