@@ -265,11 +265,10 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     scheduler.setWatching(isOn)
   }
 
-  /// Watches the inputs of jobs that were added too.
-  func renewWatch() {
-    guard watch != nil else { return }
-    watch?.stop()
-    watch = makeWatch()
+  /// Watches the inputs of the jobs from this number on too, which were added.
+  func extendWatch(from first: Int) {
+    let jobs = watchedJobs(from: first)
+    if !jobs.isEmpty { watch?.add(jobs) }
   }
 
   /// Hides more values from now on.

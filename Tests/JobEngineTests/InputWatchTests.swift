@@ -203,6 +203,31 @@ struct InputWatchTests {
     #expect(reports.withLock(\.count) == 1)
   }
 
+  private func add(_ input: String, to watch: InputWatch, as id: JobID) {
+    watch.add([
+      InputWatch.Job(id: id, inputs: [BytePath(root + "/" + input)], creates: [], directory: BytePath(root))
+    ])
+  }
+
+  @Test(arguments: [true, false]) func addedJobsAreWatchedAndTheChangeThatWaitsIsReported(isGone: Bool) throws {
+    try write("a.txt")
+    try write("b.txt")
+    let watch = watch(["a.txt"])
+    defer { watch.stop() }
+    if isGone { try FileManager.default.removeItem(at: folder.file("a.txt")) } else { try write("a.txt") }
+    #expect(eventually { !clock.due.isEmpty })
+    add("b.txt", to: watch, as: JobID(1))
+    #expect(settle() == ["0": "a.txt"])
+    try write("b.txt")
+    #expect(settle() == ["1": "b.txt"])
+    add("c.txt", to: watch, as: JobID(2))
+    let isIdle = Lock(false)
+    watch.whenIdle { isIdle.withLock { $0 = true } }
+    #expect(eventually { isIdle.withLock(\.self) })
+    try write("c.txt")
+    #expect(settle() == ["2": "c.txt"])
+  }
+
   @Test func afterTheStopNothingIsReported() throws {
     try write("a.txt")
     let watch = watch(["a.txt"])

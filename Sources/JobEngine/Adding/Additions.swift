@@ -120,7 +120,7 @@ extension JobQueue: ExtensibleFeed {
       run.admitSecrets(read.secrets)
       run.noteReadValues(of: jobs)
       run.scheduler.extend(by: jobs, pools: read.pools)
-      if jobs.contains(where: { !$0.inputs.isEmpty }) { run.renewWatch() }
+      run.extendWatch(from: count)
     }
     return .success(AddedJobs(jobs.map(\.name), notes: notes))
   }

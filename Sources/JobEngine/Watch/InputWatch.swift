@@ -40,6 +40,8 @@ final class InputWatch: @unchecked Sendable {
     let creates: [BytePath]
     let directory: BytePath?
     let patterns: [PathPattern]
+    /// When the watch over it began, on the clock of files.
+    let since = systemTime()
     /// Nil before the first look.
     var files: [BytePath: Version]?
   }
@@ -88,16 +90,7 @@ final class InputWatch: @unchecked Sendable {
     _ jobs: [Job], rules: WatchRules, hashes: FileHashes, clock: any OperationClock,
     _ report: @escaping @Sendable (Result<[JobID: Change], WatchFault>) -> Void
   ) {
-    struct Key: Hashable {
-      let inputs: [BytePath]
-      let creates: [BytePath]
-      let directory: BytePath?
-    }
-    groups = Dictionary(grouping: jobs) { Key(inputs: $0.inputs, creates: $0.creates, directory: $0.directory) }.map {
-      Group(
-        jobs: $1.map(\.id), inputs: $0.inputs, creates: $0.creates, directory: $0.directory,
-        patterns: $0.inputs.map { PathPattern($0) })
-    }
+    groups = InputWatch.groups(of: jobs)
     debounce = rules.debounce
     self.hashes = hashes
     let patterns = rules.ignored.map { BytePath($0) }
@@ -106,6 +99,30 @@ final class InputWatch: @unchecked Sendable {
     self.clock = clock
     self.report = report
     queue.async { [weak self] in self?.begin() }
+  }
+
+  private static func groups(of jobs: [Job]) -> [Group] {
+    struct Key: Hashable {
+      let inputs: [BytePath]
+      let creates: [BytePath]
+      let directory: BytePath?
+    }
+    return Dictionary(grouping: jobs) { Key(inputs: $0.inputs, creates: $0.creates, directory: $0.directory) }.map {
+      Group(
+        jobs: $1.map(\.id), inputs: $0.inputs, creates: $0.creates, directory: $0.directory,
+        patterns: $0.inputs.map { PathPattern($0) })
+    }
+  }
+
+  /// Watches more jobs; files that are not at rest are still waited for.
+  func add(_ jobs: [Job]) {
+    let new = Self.groups(of: jobs)
+    queue.async { [weak self] in
+      guard let self else { return }
+      groups += new
+      // The look that is due includes them.
+      if wait == nil { lookAgain() }
+    }
   }
 
   /// Ends the watch; a report that has begun may still come.
@@ -129,6 +146,10 @@ final class InputWatch: @unchecked Sendable {
     } catch { fail(error) }
   }
 
+  private func lookAgain() {
+    do throws(WatchFault) { try look() } catch { fail(error) }
+  }
+
   private func fail(_ fault: WatchFault) {
     events = nil
     if !isStopped.withLock(\.self) { report(.failure(fault)) }
@@ -145,9 +166,8 @@ final class InputWatch: @unchecked Sendable {
     let delay = max(.zero, min(debounce, since + debounce * Self.patience - now))
     wait = (
       clock.schedule(after: delay, on: queue) { [weak self] in
-        guard let self else { return }
-        wait = nil
-        do throws(WatchFault) { try look() } catch { fail(error) }
+        self?.wait = nil
+        self?.lookAgain()
       }, since
     )
   }
@@ -169,7 +189,7 @@ final class InputWatch: @unchecked Sendable {
     return ignored.contains { $0.reaches(path, isFolder: false) }
   }
 
-  /// Compares the files with the last look; at the first look, with the time of the beginning.
+  /// Compares the files with the last look; at the first look, with the time when the watch over them began.
   private func look() throws(WatchFault) {
     let isStopped = { [isStopped] in isStopped.withLock(\.self) }
     var changes: [JobID: Change] = [:]
@@ -241,7 +261,7 @@ final class InputWatch: @unchecked Sendable {
     }
     for (path, version) in files where group.files?[path].map({ version.differs(from: $0) }) ?? true {
       let time = version.file.changed.sinceEpoch
-      if group.files == nil, time <= looked { continue }
+      if group.files == nil, time <= group.since { continue }
       // One that a folder or a link has brought along did not change itself.
       note(path, time + Self.tick < looked ? noticed : time)
     }

@@ -5,13 +5,8 @@ import JobModel
 extension JobQueue {
   /// A watch that begins now and reports to this run.
   func makeWatch() -> InputWatch {
-    let jobs = graph.jobs.enumerated().compactMap { index, job -> InputWatch.Job? in
-      guard !job.inputs.isEmpty, job.finally == nil, case .shell(let work) = job.work else { return nil }
-      return InputWatch.Job(
-        id: JobID(index), inputs: job.inputs.map { BytePath($0) }, creates: job.creates.map { BytePath($0) },
-        directory: work.directory.map { BytePath($0) })
-    }
-    return InputWatch(jobs, rules: graph.watch, hashes: fileHashes, clock: stream.clock) { [weak self] report in
+    InputWatch(watchedJobs(from: 0), rules: graph.watch, hashes: fileHashes, clock: stream.clock) {
+      [weak self] report in
       guard let self else { return }
       stream.deliveries.deliverNow {
         self.enter {
@@ -21,6 +16,17 @@ extension JobQueue {
           }
         }
       }
+    }
+  }
+
+  /// The jobs with this number and greater ones that have inputs to watch.
+  func watchedJobs(from first: Int) -> [InputWatch.Job] {
+    graph.jobs.indices[first...].compactMap { index in
+      let job = graph.jobs[index]
+      guard !job.inputs.isEmpty, job.finally == nil, case .shell(let work) = job.work else { return nil }
+      return InputWatch.Job(
+        id: JobID(index), inputs: job.inputs.map { BytePath($0) }, creates: job.creates.map { BytePath($0) },
+        directory: work.directory.map { BytePath($0) })
     }
   }
 
