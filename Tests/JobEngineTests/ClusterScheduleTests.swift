@@ -215,8 +215,8 @@ private func onCluster(_ job: inout Job) {
 
   // MARK: Jobs that are taken back
 
-  /// `b`, which follows any end of `a`, has started in the cluster while it was taken back because `a` is retried.
-  private func takenBack(onFailure: JobGraph.Failure = .keepGoing) throws -> Bench {
+  /// `b`, which follows any end of `a`, is being taken back because `a` is retried.
+  private func leaving(onFailure: JobGraph.Failure = .keepGoing) throws -> Bench {
     var jobs = graph(["a": [], "x": [], "b": ["a"], "c": ["b"]], onFailure: onFailure) { job in
       if "bc".contains(job.name) { onCluster(&job) }
       job.allowFailure = job.name == "a"
@@ -228,9 +228,46 @@ private func onCluster(_ job: inout Job) {
     #expect(bench.submittedNames == ["b"])
     bench.send(.retry([try bench.id("a")], withDependents: false))
     #expect(bench.asked == [.withdraw(ticket: 2)])
+    return bench
+  }
+
+  /// The same, where the cluster has started `b` meanwhile.
+  private func takenBack(onFailure: JobGraph.Failure = .keepGoing) throws -> Bench {
+    var bench = try leaving(onFailure: onFailure)
     try bench.startOnCluster("b")
     #expect(try bench.state("b") == .executing)
     return bench
+  }
+
+  @Test func aJobThatIsPausedWhileItIsTakenBackStaysPaused() throws {
+    var bench = try leaving()
+    bench.send(.pause([try bench.id("b")]))
+    #expect(try bench.state("b") == .paused(started: false))
+    try bench.takeBack("b")
+    try bench.end("a")
+    #expect(try bench.state("b") == .paused(started: false))
+    #expect(bench.submittedNames.isEmpty && bench.asked == [.withdraw(ticket: 2)])
+    bench.send(.resume([try bench.id("b")]))
+    #expect(bench.submittedNames == ["b"])
+  }
+
+  @Test func aJobThatIsResumedWhileItIsTakenBackWaitsAgain() throws {
+    var bench = try leaving()
+    for command in [JobCommand.pause([try bench.id("b")]), .resume([try bench.id("b")])] { bench.send(command) }
+    try bench.takeBack("b")
+    #expect(try bench.state("b") == .waiting)
+  }
+
+  @Test(arguments: [true, false])
+  func aPauseHoldsAlthoughTheClusterStartsAJobThatIsTakenBack(isEarlier: Bool) throws {
+    var bench = try leaving()
+    if isEarlier { bench.send(.pause([try bench.id("b")])) }
+    try bench.startOnCluster("b")
+    if !isEarlier { bench.send(.pause([try bench.id("b")])) }
+    // It is being cancelled there.
+    #expect(try bench.state("b") == .executing)
+    try bench.end("b", .cancelled)
+    #expect(try bench.state("b") == .paused(started: false))
   }
 
   @Test func aJobThatStartsWhileItIsTakenBackWaitsAgain() throws {

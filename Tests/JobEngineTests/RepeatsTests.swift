@@ -475,6 +475,48 @@ struct RepeatsTests {
     #expect(bench.names == ["b"])
   }
 
+  @Test func aJobThatAPersonHasPausedStaysPausedAfterAChange() throws {
+    var bench = try served(isWatching: true)
+    bench.send(.pause([JobID(1), JobID(2)]))
+    bench.send(.inputsChanged([JobID(1): change("a.c"), JobID(2): change("a.c")]))
+    try bench.end("test", .cancelled)
+    try bench.endService("api", .cancelled)
+    #expect(bench.names.isEmpty && bench.services.isEmpty)
+    for name in ["api", "test"] { #expect(try bench.state(name) == .paused(started: false)) }
+    bench.send(.resume([JobID(1), JobID(2)]))
+    try bench.serve("api")
+    #expect(bench.names == ["test"])
+  }
+
+  @Test func aJobThatIsPausedWhileItIsRestartedIsPausedThen() throws {
+    var bench = try served()
+    bench.send(.retry([JobID(1)], withDependents: true))
+    bench.send(.pause([JobID(1), JobID(2)]))
+    bench.send(.resume([JobID(2)]))
+    try bench.endService("api", .cancelled)
+    try bench.end("test", .cancelled)
+    #expect(try bench.state("api") == .paused(started: false))
+    #expect(try bench.state("test") == .waiting)
+  }
+
+  @Test func aPausedServiceThatAPersonRestartsIsNotPausedAgain() throws {
+    var bench = try served()
+    bench.send(.pause([JobID(1)]))
+    bench.send(.retry([JobID(1)], withDependents: false))
+    try bench.endService("api", .cancelled)
+    #expect(bench.services == ["api"])
+  }
+
+  @Test func aJobThatOthersLetGoOnIsNotPausedAfterAChange() throws {
+    var bench = try served(isWatching: true)
+    bench.send(.pause([JobID(2)]))
+    let ticket = try #require(bench.executing.first?.ticket)
+    bench.scheduler.attemptStopped(ticket: ticket, isStopped: false)
+    bench.send(.inputsChanged([JobID(2): change("a.c")]))
+    try bench.end("test", .cancelled)
+    #expect(bench.names == ["test"])
+  }
+
   @Test func whatWasApprovedIsAskedAgainAfterAChange() throws {
     var bench = Bench(graph(["a": []]) { $0.approval = "Deploy?" }, isWatching: true)
     bench.start()

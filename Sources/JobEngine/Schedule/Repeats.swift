@@ -188,11 +188,13 @@ extension Scheduler {
   }
 
   /// Makes a job wait whose attempt was ended so that another one begins.
-  mutating func begin(again id: JobID) {
+  ///
+  /// With `isPaused`, it waits for the person too who has paused that attempt.
+  mutating func begin(again id: JobID, isPaused: Bool) {
     nodes[id.index].forgetAttempts()
     if isClosed(to: id) { return end(id, .cancelled(by: run.stopping?.by ?? .policy)) }
     if isUnneeded(id) { return end(id, .succeeded(upToDate: false)) }
-    reconsider(id)
+    reconsider(id, isPaused: isPaused)
     holdDependents(of: id)
   }
 

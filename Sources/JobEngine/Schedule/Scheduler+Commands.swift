@@ -64,7 +64,13 @@ extension Scheduler {
 
   private mutating func pause(_ id: JobID) {
     let node = nodes[id.index]
-    guard !state(id).isTerminal, node.canceller == nil, node.excess == nil else { return }
+    guard !state(id).isTerminal, node.canceller ?? .restart == .restart, node.excess == nil else { return }
+    if node.isWithdrawing || node.isTakenBack || node.canceller == .restart {
+      // The attempt is being ended, and the pause is for the next one.
+      nodes[id.index].mustPause = true
+      if !state(id).isActive { set(id, .paused(started: false)) }
+      return
+    }
     if case .paused = state(id) { return }
     guard let ticket = node.ticket else { return set(id, .paused(started: false)) }
     if state(id).isActive {
@@ -80,7 +86,7 @@ extension Scheduler {
   }
 
   mutating func pauseStarted(_ id: JobID, ticket: Int) {
-    nodes[id.index].mustPause = false
+    nodes[id.index].mustPause = true
     nodes[id.index].timeLeft = nodes[id.index].deadline.map { max(.zero, $0 - journal.now) }
     nodes[id.index].deadline = nil
     nodes[id.index].silenceEnd = nil

@@ -241,7 +241,7 @@ package struct Scheduler {
       return
     }
     gate.tell(ticket)
-    let isTakenBack = nodes[id.index].isWithdrawing && nodes[id.index].canceller == nil && !nodes[id.index].mustPause
+    let isTakenBack = nodes[id.index].isWithdrawing && nodes[id.index].canceller == nil
     // A local job, or a step, that has begun can't be withdrawn: it continues.
     nodes[id.index].isTakenBack = isTakenBack && graph[id].cluster != nil && steps == nil
     nodes[id.index].isWithdrawing = false
@@ -258,7 +258,7 @@ package struct Scheduler {
     if let canceller = node.canceller {
       journal.state(.cancelRequested(id, by: canceller, kill: node.mustKill))
       actions.append(node.mustKill ? .kill(ticket: ticket) : .cancel(ticket: ticket))
-    } else if node.mustPause {
+    } else if node.mustPause, !node.isTakenBack {
       pauseStarted(id, ticket: ticket)
     }
   }
@@ -301,10 +301,8 @@ package struct Scheduler {
       end(id, .skipped(because: .job(cause)))
     } else if let canceller = node.canceller {
       end(id, .cancelled(by: canceller))
-    } else if node.mustPause {
-      set(id, .paused(started: false))
     } else {
-      reconsider(id)
+      reconsider(id, isPaused: node.mustPause)
     }
     admit()
   }
@@ -319,6 +317,7 @@ package struct Scheduler {
       set(id, .paused(started: true))
       if graph[id].service != nil { holdDependents(of: id) }
     case .paused(started: true) where !isStopped:
+      nodes[id.index].mustPause = false
       if nodes[id.index].isReady { serve(id) } else { set(id, .executing) }
     default: break
     }
@@ -343,11 +342,12 @@ package struct Scheduler {
     nodes[id.index].silenceEnd = nil
     nodes[id.index].timeLeft = nil
     nodes[id.index].mustPause = false
+    nodes[id.index].isTakenBack = false
     nodes[id.index].isReady = false
     nodes[id.index].isHeld = false
     // A service that was asked to end because no job needs it has succeeded, however it ended.
     if node.canceller == .unneeded { return end(id, .succeeded(upToDate: false)) }
-    if node.canceller == .restart { return begin(again: id) }
+    if node.canceller == .restart { return begin(again: id, isPaused: node.mustPause) }
     switch outcome {
     case .succeeded where graph[id].service != nil && node.canceller == nil:
       serviceEnded(id)
@@ -367,7 +367,7 @@ package struct Scheduler {
       } else if let excess = node.excess {
         fail(id, excess, outputMatches: outputMatches)
       } else if node.isTakenBack, !isClosed(to: id) {
-        reconsider(id)
+        reconsider(id, isPaused: node.mustPause)
       } else {
         end(id, .cancelled(by: .policy))
       }
@@ -510,9 +510,13 @@ package struct Scheduler {
   }
 
   /// Makes a job without an attempt in the queue wait, be ready or be skipped, according to the states of its needs.
-  mutating func reconsider(_ id: JobID) {
+  ///
+  /// With `isPaused`, one that is not skipped waits for a person.
+  mutating func reconsider(_ id: JobID, isPaused: Bool = false) {
     if let cause = obstacle(to: id) {
       end(id, .skipped(because: .job(cause)))
+    } else if isPaused {
+      set(id, .paused(started: false))
     } else if isMet(id) {
       makeReady(id)
     } else {
@@ -624,6 +628,8 @@ package struct Scheduler {
     /// Who has requested the end of an admitted attempt, set before it is known whether the attempt has begun.
     var canceller: JobState.Canceller?
     var mustKill = false
+    /// Whether a person has paused the attempt, or has asked for it before it is known whether it has begun; an attempt
+    /// that takes its place is paused too.
     var mustPause = false
     /// Whether a person has asked for an attempt after a success, which no check of files replaces.
     var isRepeated = false
