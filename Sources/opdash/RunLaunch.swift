@@ -42,7 +42,11 @@ struct RunLaunch {
     if explains, !plan.queue.executesAll, let earlier {
       // A job without files has no check.
       for id in graph.jobs.indices.map(JobID.init) where reasons?[id] == nil {
-        if earlier.newest(of: graph[id]) == .unfinished { reasons?[id] = UpToDateCheck.unfinished }
+        switch earlier.newest(of: graph[id]) {
+        case .unfinished: reasons?[id] = UpToDateCheck.unfinished
+        case .executing: reasons?[id] = UpToDateCheck.executing
+        default: break
+        }
       }
     }
     let approved = try approved(in: graph, canAsk: true)

@@ -1,8 +1,9 @@
 import Foundation
 import JobModel
-import RunStore
 import Support
 import Testing
+
+@testable import RunStore
 
 /// The newest attempts of jobs, read from a real store.
 struct EarlierAttemptsTests {
@@ -17,6 +18,19 @@ struct EarlierAttemptsTests {
   private func record(
     _ id: String, _ job: Job, file: String = "/f", isKilled: Bool = false, folder: String? = nil,
     _ body: (FakeFeed) -> Void
+  ) throws {
+    try write(id, job, file: file, isKilled: isKilled, folder: folder, body)
+    guard isKilled else { return }
+    // The process that has recorded it executes this test.
+    let database = try RunStore.openForWriting(state, patience: .patience)
+    try database.execute("UPDATE runs SET boot = 'before' WHERE id = '\(id)'")
+    try FileManager.default.removeItem(atPath: state + "/opdash.live")
+    let store = try RunStore(folder: state)
+    #expect(try !store.isGoingOn(store.run(named: id)))
+  }
+
+  private func write(
+    _ id: String, _ job: Job, file: String, isKilled: Bool, folder: String?, _ body: (FakeFeed) -> Void
   ) throws {
     let origin = RunOrigin(command: "run", file: file, directory: "/", slots: 1, onFailure: "keep-going")
     let feed = FakeFeed()
@@ -175,6 +189,20 @@ struct EarlierAttemptsTests {
     #expect(try newest(job()) == .unfinished)
     try record("c", job()) { end($0, .succeeded(upToDate: false)) }
     #expect(try newest(job()) == .succeeded(inputs: nil))
+  }
+
+  @Test func aJobOfARunThatGoesOnIsExecuting() throws {
+    let rows = try StoreRows()
+    let number = try rows.addRun("r", ended: nil)
+    try rows.addProcess(number, job: 0)
+    try rows.execute("UPDATE runs SET folder = '/none'")
+    func newest() throws -> EarlierAttempt? {
+      try EarlierAttempts(rows.store(), ofFile: "/f").newest(of: Job(name: "job0", work: job().work))
+    }
+    #expect(try newest() == .unfinished)
+    let lock = RunLock(run: number, in: rows.state)
+    #expect(try newest() == .executing)
+    _ = lock
   }
 
   @Test func aJobThatWasLeftInTheClusterIsUnfinishedUntilTheNextOne() throws {

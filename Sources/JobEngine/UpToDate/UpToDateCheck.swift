@@ -23,6 +23,8 @@ package struct UpToDateCheck: Sendable {
 
   /// Why a job is executed whose last attempt failed or was cancelled.
   package static let unfinished = "the last attempt did not succeed"
+  /// Why a job is executed that another run executes at the same time.
+  package static let executing = "another run executes it now"
 
   let creates: [BytePath]
   let inputs: [BytePath]
@@ -96,6 +98,7 @@ package struct UpToDateCheck: Sendable {
     if let missing = missingOutput { return (false, "\(short(missing)) does not exist") }
     switch earlier() {
     case .unfinished: return (false, Self.unfinished)
+    case .executing: return (false, Self.executing)
     case .changed where hash != nil: return (false, "the job has changed since its last success")
     case .addedJobs: return (false, "it adds jobs to the run")
     case .succeeded(let last?, let before, let time) where hash != nil:

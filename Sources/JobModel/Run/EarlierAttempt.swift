@@ -11,6 +11,8 @@ package enum EarlierAttempt: Sendable, Equatable {
   case changed
   /// The attempt failed, was cancelled, or has no recorded end.
   case unfinished
+  /// Another run executes it now.
+  case executing
 }
 
 /// The success of a job in an earlier run.

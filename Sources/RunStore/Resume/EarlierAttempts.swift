@@ -6,8 +6,9 @@ import JobModel
 package struct EarlierAttempts: Sendable {
   private let store: RunStore
   private let file: String?
-  /// The number of the newest run where a job of this name executed, or was in the cluster, at the last commit.
-  private let executing: [String: Int]
+  /// The newest run where a job of this name executed, or was in the cluster, at the last commit, and whether that run
+  /// goes on.
+  private let executing: [String: (run: Int, goesOn: Bool)]
   /// The records that have been read, by their runs.
   private let records = Lock<[String: Record]>([:])
 
@@ -27,9 +28,10 @@ package struct EarlierAttempts: Sendable {
   package init(_ store: RunStore, ofFile file: String?) throws {
     self.store = store
     self.file = file
-    var executing: [String: Int] = [:]
-    for (number, run) in try store.unended(ofFile: file) {
-      for name in (try? store.interrupted(in: run)) ?? [] { executing[name] = max(number, executing[name] ?? 0) }
+    var executing: [String: (run: Int, goesOn: Bool)] = [:]
+    for (number, run) in try store.unended(ofFile: file).sorted(by: { $0.number < $1.number }) {
+      let goesOn = store.isGoingOn(run)
+      for name in (try? store.interrupted(in: run)) ?? [] { executing[name] = (number, goesOn) }
     }
     self.executing = executing
   }
@@ -64,7 +66,7 @@ package struct EarlierAttempts: Sendable {
       if adds(job, to: end.run) { return .addedJobs }
       return .succeeded(inputs: inputs, read: read(by: job, end, name), begun: begun)
     case .changed: return adds(job, to: end.run) ? .addedJobs : .changed
-    case .addedJobs, .unfinished, nil: return attempt
+    case .addedJobs, .unfinished, .executing, nil: return attempt
     }
   }
 
@@ -116,7 +118,9 @@ package struct EarlierAttempts: Sendable {
 
   private func newestEnd(of job: Job) -> (attempt: EarlierAttempt?, end: EndedJob?) {
     let last = try? store.lastAttempt(job.name, ofFile: file)
-    if let broken = executing[job.name], broken >= last?.run ?? 0 { return (.unfinished, last?.end) }
+    if let open = executing[job.name], open.run >= last?.run ?? 0 {
+      return (open.goesOn ? .executing : .unfinished, last?.end)
+    }
     return (last.flatMap { attempt(of: job, $0.end) }, last?.end)
   }
 
