@@ -20,7 +20,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
   /// The statement of the run, except for its slots and its time.
   private let runStart: RunStart
   let fileHashes: FileHashes
-  /// The names of each job's values that other jobs read.
+  /// As `JobGraph.readValues`.
   private var readValues: [JobID: Set<String>]
   private let lanes: Lanes
   package let programs: ProcessExecutor
@@ -282,7 +282,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
 
   /// Notes the values of other jobs that added jobs read.
   func noteReadValues(of jobs: [Job]) {
-    for reference in jobs.lazy.flatMap(\.outputs) { readValues[reference.job, default: []].insert(reference.name) }
+    readValues.merge(JobGraph.readValues(by: jobs)) { $0.union($1) }
   }
 
   /// Handles a watch that has failed.

@@ -167,13 +167,16 @@ package final class RunStore: Sendable {
   /// The newest end of an attempt of the jobs of this name in runs of the job file, with the number of its run.
   ///
   /// A job that was skipped, or done in an earlier run, had none.
-  package func lastAttempt(_ name: String, ofFile file: String?) throws(RunStoreError) -> (run: Int, end: EndedJob)? {
+  package func lastAttempt(
+    _ name: String, ofFile file: String?, canBeUpToDate: Bool = true
+  ) throws(RunStoreError) -> (run: Int, end: EndedJob)? {
     try database.withLock { database throws(RunStoreError) in
       try database.all(
         """
         \(Self.endings) WHERE ended.name = ? AND file IS ? AND outcome NOT IN ('restored', 'skipped')
-        AND (outcome <> 'cancelled' OR attempts > 0) ORDER BY ended.rowid DESC LIMIT 1
-        """, .text(name), SQLValue(file)
+        AND (outcome <> 'cancelled' OR attempts > 0) AND (? OR outcome <> 'up-to-date')
+        ORDER BY ended.rowid DESC LIMIT 1
+        """, .text(name), SQLValue(file), SQLValue(canBeUpToDate ? 1 : 0)
       ) { ($0.int(9), $0.endedJob) }.first
     }
   }

@@ -130,6 +130,29 @@ struct UpToDateTests {
       notes(run.jobs[0]) == ["not up to date: word, which another job reads, is not recorded of its last success"])
   }
 
+  @Test func aValueThatOnlyAConditionReadsMayBeUnwritten() throws {
+    try shop.write("in", "1")
+    var (maker, reader) = makerAndReader(of: "flag")
+    reader.work = shop.job("reader", "true").work
+    reader.condition = JobCondition("", [[.init("${jobs.maker.flag}", equals: "")]])
+    maker.work = shop.job("maker", "touch out").work
+    shop.record(try shop.run(maker, reader))
+    #expect(try shop.run(maker, reader).jobs.map(\.state) == [upToDate, executed])
+    // What is not recorded may have been written.
+    shop.values.withLock { $0["maker"] = nil }
+    let run = try shop.run(maker, reader)
+    #expect(run.jobs.map(\.state) == [executed, executed])
+    #expect(
+      notes(run.jobs[0]) == ["not up to date: a value, which another job reads, is not recorded of its last success"])
+  }
+
+  @Test func aJobThatAnotherRunExecutesIsExecutedAndSaysSo() throws {
+    try shop.write("out")
+    shop.earlier.withLock { $0["a"] = .executing }
+    let run = try shop.run(shop.job("a", "true", creates: ["out"]))
+    #expect(run.jobs[0].state == executed && notes(run.jobs[0]) == ["not up to date: another run executes it now"])
+  }
+
   @Test func aDryRunKnowsWhetherTheValuesAreRecorded() throws {
     try shop.write("in", "1")
     let (maker, reader) = makerAndReader()

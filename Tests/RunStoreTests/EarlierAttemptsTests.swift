@@ -96,7 +96,26 @@ struct EarlierAttemptsTests {
     try record("c", job()) { end($0, .failed(JobFailure(.exit(1), "exit 1"), allowed: false)) }
     #expect(try values(job()) == nil)
     try record("d", job()) { end($0, .succeeded(upToDate: false)) }
-    #expect(try values(job()) == [:])
+    for run in ["e", "f"] {
+      try record(run, job()) { end($0, .succeeded(upToDate: true)) }
+      #expect(try values(job()) == [:])
+    }
+  }
+
+  @Test func theValuesOutlastARunThatDoesNotReadThem() throws {
+    func values() throws -> [String: String]? {
+      try EarlierAttempts(RunStore(folder: state), ofFile: "/f").values(of: job())
+    }
+    try record("a", job()) { feed in
+      feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil))
+      feed.post(.jobOutputs(JobID(0), ["v": "1"]))
+      feed.post(.jobState(JobID(0), .succeeded(upToDate: false), attempt: 1, pid: nil))
+    }
+    try record("b", job()) { end($0, .succeeded(upToDate: true)) }
+    #expect(try values() == ["v": "1"])
+    // Without the attempt that wrote them, nothing is known.
+    try RunStore.openForWriting(state, patience: .patience).execute("DELETE FROM ended WHERE outcome = 'ok'")
+    #expect(try values() == nil)
   }
 
   @Test func theValuesThatAnAttemptHasReadAreThoseOfItsRun() throws {

@@ -44,6 +44,7 @@ package struct UpToDateCheck: Sendable {
 
   /// The values of a job that others read.
   struct WantedValues: Sendable {
+    /// The values without which another job fails.
     var names: Set<String>
     /// The values recorded for the last success of the same work; nil if the store has none.
     var recorded: @Sendable () -> [String: String]?
@@ -83,9 +84,10 @@ package struct UpToDateCheck: Sendable {
       if mustExecute || problem != nil { return Verdict(isUpToDate: false, reason: problem, inputsHash: hash) }
       let (isUpToDate, reason) = compare(files, hash)
       guard isUpToDate, let wanted else { return Verdict(isUpToDate: isUpToDate, reason: reason, inputsHash: hash) }
-      let values = wanted.recorded() ?? [:]
-      if let missing = wanted.names.sorted().first(where: { values[$0] == nil }) {
-        let fault = "\(missing), which another job reads, is not recorded of its last success"
+      let recorded = wanted.recorded()
+      let missing = wanted.names.sorted().first { recorded?[$0] == nil }
+      guard let values = recorded, missing == nil else {
+        let fault = "\(missing ?? "a value"), which another job reads, is not recorded of its last success"
         return Verdict(isUpToDate: false, reason: fault, inputsHash: hash)
       }
       return Verdict(isUpToDate: true, reason: reason, inputsHash: hash, values: values)

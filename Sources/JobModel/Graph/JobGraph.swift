@@ -83,11 +83,16 @@ package struct JobGraph: Sendable, Equatable {
   /// The jobs whose values other jobs read.
   package var readJobs: Set<JobID> { Set(jobs.lazy.flatMap { $0.outputs.lazy.map(\.job) }) }
 
-  /// The names of the values that other jobs read of each job.
-  package var readValues: [JobID: Set<String>] {
+  /// The jobs whose values other jobs read, with the names of the values without which one of these fails.
+  package var readValues: [JobID: Set<String>] { Self.readValues(by: jobs) }
+
+  /// As `readValues`, of the values that these jobs read.
+  package static func readValues(by jobs: [Job]) -> [JobID: Set<String>] {
     var read: [JobID: Set<String>] = [:]
     for job in jobs {
-      for reference in job.outputs { read[reference.job, default: []].insert(reference.name) }
+      // A condition may read a value that was not written.
+      for reference in job.outputs where read[reference.job] == nil { read[reference.job] = [] }
+      for reference in job.outputsToApprove { read[reference.job, default: []].insert(reference.name) }
     }
     return read
   }

@@ -74,9 +74,19 @@ package struct EarlierAttempts: Sendable {
   ///
   /// Reads the store, as `newest(of:)`.
   package func values(of job: Job) -> [String: String]? {
-    let (attempt, end) = newestEnd(of: job)
-    guard case .succeeded = attempt, let end else { return nil }
-    return record(of: end.run).map { $0.outputs[end.job] ?? [:] }
+    let (newest, end) = newestEnd(of: job)
+    guard case .succeeded = newest, let end else { return nil }
+    let values = outputs(of: end)
+    guard values == [:], end.outcome == .upToDate else { return values }
+    // A run where no job reads them does not state the values of a job that is up to date.
+    guard let last = try? store.lastAttempt(job.name, ofFile: file, canBeUpToDate: false)?.end,
+      case .succeeded = attempt(of: job, last)
+    else { return nil }
+    return outputs(of: last)
+  }
+
+  private func outputs(of end: EndedJob) -> [String: String]? {
+    record(of: end.run).map { $0.outputs[end.job] ?? [:] }
   }
 
   /// The known values of other jobs that an attempt has read, by their references.
