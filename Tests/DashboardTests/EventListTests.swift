@@ -49,6 +49,35 @@ import Testing
     #expect(list.rows.count == (isShown ? 1 : 0))
   }
 
+  @Test func aServiceWhoseEndIsAskedForIsNotSaidToRun() {
+    var (list, builder) = (EventList(after: Run()), RunBuilder([.shell("a"), .shell("b")]))
+    let facts: [JobFact] = [
+      .jobState(JobID(0), .executing, attempt: 1, pid: nil), .jobState(JobID(0), .serving, attempt: 1, pid: nil),
+      .cancelRequested(JobID(0), by: .restart, kill: false),
+      .jobState(JobID(0), .executing, attempt: 1, pid: nil), .cancelRequested(JobID(0), by: .person, kill: true),
+      .jobState(JobID(1), .executing, attempt: 1, pid: nil),
+    ]
+    for fact in facts {
+      list.add(event(builder.run.nextSeq, fact))
+      builder.state(fact)
+    }
+    list.update(builder.run, .everything)
+    #expect(shown(list) == Array(facts[..<3] + facts[4...]))
+  }
+
+  @Test func aFilterFindsJobsThatNobodyHasStarted() {
+    var (list, builder) = (EventList(after: Run()), RunBuilder([.shell("a"), .shell("b")]))
+    for (job, cause) in [JobState.SkipCause.manual, .outcome].enumerated() {
+      let fact = JobFact.jobState(JobID(job), .skipped(because: cause), attempt: 0, pid: nil)
+      list.add(event(builder.run.nextSeq, fact))
+      builder.state(fact)
+    }
+    list.update(builder.run, JobFilter("state:not-started"))
+    #expect(list.rows.count == 1 && list[0].fact.job == JobID(0))
+    list.update(builder.run, JobFilter("state:skipped"))
+    #expect(list.rows.count == 2)
+  }
+
   @Test func theJobsThatTheRunBeganWithAreNoRows() {
     var (list, run) = (EventList(after: Run()), Run())
     let facts = [

@@ -236,6 +236,9 @@ import Testing
     let builder = RunBuilder([.shell("a"), .shell("b", needs: [need])])
     #expect(part("Needs", lines(builder, id: 1)) == ["Needs", "  . a  to fail, waiting"])
     #expect(part("Needed by", lines(builder)) == ["Needed by", "  . b  waiting"])
+    var manual = builder
+    manual.move("a", .skipped(because: .manual))
+    #expect(part("Needs", lines(manual, id: 1)) == ["Needs", "  x a  to fail, not started"])
   }
 
   @Test func eightLossesAreNamedAndTheOthersCounted() {

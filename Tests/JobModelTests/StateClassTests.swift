@@ -69,6 +69,9 @@ import Testing
     #expect(Set(StateClass.upToDate.names) == ["succeeded", "up-to-date", "up_to_date", "ok"])
     #expect(Set(StateClass.succeeded.names) == ["succeeded", "ok"])
     #expect(Set(StateClass.executing.names) == ["executing", "running"])
+    let manual = StateClass.skipped.names(in: .skipped(because: .manual))
+    #expect(Set(manual) == ["skipped", "not-started", "not_started"])
+    #expect(Set(StateClass.skipped.names(in: .skipped(because: .outcome))) == ["skipped"])
   }
 
   @Test func anAttemptWhoseEndWasAskedForIsStopping() {

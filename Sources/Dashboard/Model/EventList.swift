@@ -44,6 +44,8 @@ struct EventList {
     switch event.fact {
     case .jobAdded(let id, _) where id.index < declared: return
     case .jobProgress, .jobLog, .programLog, .jobRestored, .inputsHashed: return
+    // A service whose end was asked for serves no longer: that does not start it.
+    case .jobState(let id, .executing, _, _) where kept.last.map { $0.fact.isEnding(id) } == true: return
     case .runStarted(let start): declared = start.jobs
     default: break
     }
@@ -101,6 +103,6 @@ struct EventList {
   private func admits(_ event: JobEvent, _ run: Run) -> Bool {
     let job = event.fact.job.map { run.jobs[$0.index].job }
     let text = "\(job?.name ?? "") \(event.fact.text(in: run))"
-    return filter.admits(name: Needle.haystack(text), state: event.fact.state, kind: job?.work.kind ?? "")
+    return filter.admits(name: Needle.haystack(text), state: event.fact.stateNames, kind: job?.work.kind ?? "")
   }
 }

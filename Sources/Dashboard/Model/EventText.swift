@@ -6,7 +6,15 @@ extension JobFact {
     if case .jobState(_, let state, _, _) = self { StateClass(state) } else { nil }
   }
 
+  /// The words for the job's new state in a filter.
+  var stateNames: [String] {
+    if case .jobState(_, let state, _, _) = self { StateClass(state).names(in: state) } else { [] }
+  }
+
   var isWarning: Bool { if case .warningRaised = self { true } else { false } }
+
+  /// Whether it asks for the end of the job's attempt.
+  func isEnding(_ id: JobID) -> Bool { if case .cancelRequested(id, _, _) = self { true } else { false } }
 
   func text(in run: Run) -> String {
     switch self {

@@ -36,13 +36,15 @@ struct JobFilter: Equatable {
 
   var isEmpty: Bool { terms.isEmpty }
 
-  /// `name` is the job's name as a haystack; an event of the run itself has no state and no kind.
-  func admits(name: [UInt8], state: StateClass?, kind: @autoclosure () -> String) -> Bool {
+  /// `name` is the job's name as a haystack, and `state` has the words for its state.
+  ///
+  /// An event of the run itself has no state and no kind.
+  func admits(name: [UInt8], state: @autoclosure () -> [String], kind: @autoclosure () -> String) -> Bool {
     terms.allSatisfy { term in
       let holds =
         switch term.field {
         case .name: term.needle.isFound(in: name)
-        case .state: state?.names.contains { $0.hasPrefix(term.word) } == true
+        case .state: state().contains { $0.hasPrefix(term.word) }
         case .kind: kind().hasPrefix(term.word)
         }
       return holds != term.isInverted
@@ -96,7 +98,7 @@ struct FilteredJobs {
 
   private func admits(_ id: JobID, _ run: Run, _ index: JobIndex) -> Bool {
     filter.admits(
-      name: haystacks[id.index], state: index.classes[id.index], kind: run.jobs[id.index].job.work.kind)
+      name: haystacks[id.index], state: index.words(of: id, in: run), kind: run.jobs[id.index].job.work.kind)
   }
 }
 

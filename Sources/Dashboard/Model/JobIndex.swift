@@ -68,6 +68,9 @@ struct JobIndex {
     }
   }
 
+  /// The words for a job's state in a filter.
+  func words(of id: JobID, in run: Run) -> [String] { classes[id.index].names(in: run.jobs[id.index].state) }
+
   /// The number of these jobs in each class, by its raw value.
   func counts(of ids: some Sequence<JobID>) -> [Int] {
     var counts = [Int](repeating: 0, count: self.counts.count)

@@ -347,7 +347,8 @@ struct Model {
     guard scope.tags.isEmpty else { return scope.tags.contains(id) }
     let job = run.jobs[id.index].job
     return scope.filter.isEmpty
-      || scope.filter.admits(name: Needle.haystack(job.name), state: index.classes[id.index], kind: job.work.kind)
+      || scope.filter.admits(
+        name: Needle.haystack(job.name), state: index.words(of: id, in: run), kind: job.work.kind)
   }
 
   /// Called for a job that was added or changed its state.

@@ -242,7 +242,9 @@ struct JobDescription {
     var lines = [[], heading(title, jobs.count > 1 ? "\(jobs.count)" : nil)]
     for (job, condition) in jobs.prefix(12) {
       let state = model.index.classes[job.index]
-      let note = [condition, state.word].compactMap(\.self).joined(separator: ", ")
+      var word = state.word
+      if case .skipped(let cause) = model.run.jobs[job.index].state { word = cause.word }
+      let note = [condition, word].compactMap(\.self).joined(separator: ", ")
       let name = theme.elision.name(model.run.jobs[job.index].job.name, to: max(6, width - 6 - note.count))
       lines.append([
         TextSpan("  \(theme.letter(state)) ", theme.style(state)), TextSpan(name), TextSpan("  \(note)", theme.dim),

@@ -92,6 +92,11 @@ package enum StateClass: UInt8, Sendable, CaseIterable {
   /// The words for this class in a filter's `state:`.
   package var names: [String] { Self.names[Int(rawValue)] }
 
+  /// As `names`, for a job of this class in this state.
+  package func names(in state: JobState) -> [String] {
+    state == .skipped(because: .manual) ? names + ["not-started", "not_started"] : names
+  }
+
   private static let names = allCases.map { state -> [String] in
     let more = state == .backingOff ? ["backing-off"] : state == .upToDate ? ["ok"] : []
     return [state.eventWord, state.word.replacing(" ", with: "-"), state.word.replacing(" ", with: "_")] + more
