@@ -147,6 +147,50 @@ struct RepeatsTests {
     #expect(bench.journal.run.isComplete)
   }
 
+  /// `test` is being ended because `bad` has failed, and `api` is to end after it.
+  private func closed() throws -> Bench {
+    var bench = bench { graph in
+      graph.jobs.append(Job(name: "bad", work: .simulate(SimulatedWork())))
+      graph.onFailure = .stopNow
+    }
+    bench.start()
+    try bench.end("build")
+    try bench.serve("api")
+    try bench.end("bad", .failed(JobFailure(.exit(1), "exit 1")))
+    #expect(bench.cancelled == ["test"])
+    return bench
+  }
+
+  @Test func aServiceThatAFailureEndsStartsAgainForARetriedJob() throws {
+    var bench = try closed()
+    try bench.end("test", .cancelled)
+    #expect(bench.cancelled == ["test", "api"])
+    bench.send(.retry([JobID(2)], withDependents: false))
+    #expect(try bench.state("test") == .waiting)
+    try bench.endService("api", .cancelled)
+    try bench.serve("api")
+    #expect(bench.names == ["test"] && bench.cancelled == ["test", "api"])
+  }
+
+  @Test func aRetryRevokesTheEndOfServicesThatFollowsTheirUsers() throws {
+    var bench = try closed()
+    bench.send(.retry([JobID(3)], withDependents: false))
+    try bench.end("test", .cancelled)
+    try bench.endService("api", .cancelled)
+    #expect(try bench.state("test") == .cancelled(by: .policy))
+    #expect(try bench.state("api") == .succeeded(upToDate: false))
+  }
+
+  @Test func aChangeStartsAJobAgainThatAFailureEnds() throws {
+    var bench = Bench(graph(["a": [], "bad": []], onFailure: .stopNow), isWatching: true)
+    bench.start()
+    try bench.end("bad", .failed(JobFailure(.exit(1), "exit 1")))
+    #expect(bench.cancelled == ["a"])
+    bench.send(.inputsChanged([JobID(0): change("x")]))
+    try bench.end("a", .cancelled)
+    #expect(bench.names == ["a"] && bench.cancelled == ["a"])
+  }
+
   @Test func theServicesStartAgainOfJobsThatARetryPutsBack() throws {
     var bench = bench { graph in
       graph.jobs[1].needs = []

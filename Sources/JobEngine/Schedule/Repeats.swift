@@ -103,15 +103,11 @@ extension Scheduler {
   /// Ends attempts in progress, and makes ended jobs wait again.
   private mutating func execute(again jobs: Set<JobID>) {
     guard !jobs.isEmpty else { return }
+    reopen()
     var all = withCompanions(jobs)
     if all.contains(where: ending.precedes) {
       resetFinalJobs()
       all = withCompanions(all.union(retiredServices(neededBy: ending.jobs)))
-    }
-    // This reopens a run that the failure policy has closed.
-    if hasGivenUp {
-      hasGivenUp = false
-      gate.open()
     }
     let order = all.sorted()
     for id in order where nodes[id.index].ticket == nil && state(id) != .paused(started: false) {
@@ -125,6 +121,18 @@ extension Scheduler {
     for id in order { restart(id) }
     for id in order where state(id) == .waiting { reconsider(id) }
     for id in order { holdDependents(of: id) }
+  }
+
+  /// Opens a run again that the failure policy has closed.
+  private mutating func reopen() {
+    guard hasGivenUp else { return }
+    hasGivenUp = false
+    gate.open()
+    // They were to end after the jobs that need them.
+    for id in ending.services where nodes[id.index].isHeld {
+      nodes[id.index].isHeld = false
+      nodes[id.index].canceller = nil
+    }
   }
 
   /// The jobs with the services that they need, and with the jobs that were skipped because of one of them.
@@ -144,13 +152,13 @@ extension Scheduler {
     execute(again: retiredServices(neededBy: ids).filter { !isClosed(to: $0) })
   }
 
-  /// The services that have ended as unneeded, or will, and that these jobs need if they start.
+  /// The services that have ended as unneeded, or are being ended, and that these jobs need if they start.
   private func retiredServices(neededBy ids: [JobID]) -> Set<JobID> {
     let open = ids.lazy.filter { !state($0).isTerminal }
     return Set(open.flatMap { graph[$0].needs.map(\.job) }.filter(isRetired))
   }
 
-  /// Adds the services that `jobs` need and that have ended, or will because nothing needed them.
+  /// Adds the services that `jobs` need and that have ended, or are being ended by no person.
   private func addServices(to jobs: inout Set<JobID>) {
     var open = Array(jobs)
     while let id = open.popLast() {
@@ -176,14 +184,14 @@ extension Scheduler {
   /// Ends an attempt in progress, so that another one begins.
   private mutating func restart(_ id: JobID) {
     let canceller = nodes[id.index].canceller
-    guard let ticket = nodes[id.index].ticket, canceller == nil || canceller == .unneeded else { return }
+    guard let ticket = nodes[id.index].ticket, canceller == nil || canceller?.isOfSchedule == true else { return }
     // One that is being withdrawn waits again.
     guard state(id).isActive else { return nodes[id.index].canceller = nil }
     nodes[id.index].canceller = .restart
     nodes[id.index].deadline = nil
     nodes[id.index].silenceEnd = nil
     stateEnding(id, by: .restart)
-    // A service that nothing needed is being ended already.
+    // Its end was requested before.
     if canceller == nil { actions.append(.cancel(ticket: ticket)) }
   }
 
@@ -258,6 +266,11 @@ extension Scheduler {
       }
     }
   }
+}
+
+extension JobState.Canceller {
+  /// Whether the schedule has requested the end, which a later need of the job revokes.
+  var isOfSchedule: Bool { self == .unneeded || self == .policy }
 }
 
 extension Job {

@@ -66,12 +66,12 @@ extension Scheduler {
 
   func isUnneeded(_ id: JobID) -> Bool { graph[id].service != nil && !isNeeded(id) }
 
-  /// Whether a service has ended because no job needed it, or is being ended for that.
+  /// Whether a service has ended because no job needed it, or is being ended for that or because of a failure.
   func isRetired(_ id: JobID) -> Bool {
     guard graph[id].service != nil else { return false }
     return switch state(id) {
     case .succeeded, .skipped(because: .unneeded): true
-    default: nodes[id.index].canceller == .unneeded
+    default: nodes[id.index].canceller?.isOfSchedule == true
     }
   }
 
