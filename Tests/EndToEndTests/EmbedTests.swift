@@ -184,7 +184,7 @@ struct EmbedTests {
     for text in [
       "example: 3 jobs, 3 slots", "> DownloadOperation", "DownloadOperation     | executing", "+ BlockOperation",
       "3 ok in",
-      "fetched\n", "300000 bytes\n",
+      "the end\n", "300000 bytes\n",
     ] {
       #expect(run.outputText.contains(text), "\(run.outputText)")
     }
