@@ -78,7 +78,7 @@ struct GateTests {
     #expect(output.contains("no test ran"), "\(output)")
   }
 
-  /// A repository in which `Screen` uses `Basics`, and each has tests, all of which are executed from the real binary.
+  /// A repository in which `Checksums` uses `Basics`, and each has tests, all of which are executed from the real binary.
   private func repository() throws -> TemporaryFolder {
     let folder = try TemporaryFolder()
     let manifest = """
@@ -88,10 +88,10 @@ struct GateTests {
         name: "small",
         targets: [
           .target(name: "Basics"), .testTarget(name: "BasicsTests", dependencies: ["Basics"]),
-          .target(name: "Screen", dependencies: ["Basics"]), .testTarget(name: "ScreenTests", dependencies: ["Screen"]),
+          .target(name: "Checksums", dependencies: ["Basics"]), .testTarget(name: "ChecksumsTests", dependencies: ["Checksums"]),
         ])
       """
-    for name in ["Sources/Basics", "Sources/Screen", "Tests/BasicsTests", "Tests/ScreenTests"] {
+    for name in ["Sources/Basics", "Sources/Checksums", "Tests/BasicsTests", "Tests/ChecksumsTests"] {
       try FileManager.default.createDirectory(at: folder.file(name), withIntermediateDirectories: true)
       try Data().write(to: folder.file("\(name)/File.swift"))
     }
@@ -106,8 +106,8 @@ struct GateTests {
   }
 
   @Test(arguments: [
-    ("Sources/Basics/File.swift", ["BasicsTests", "ScreenTests"]), ("Sources/Screen/New.swift", ["ScreenTests"]),
-    ("Tests/BasicsTests/File.swift", ["BasicsTests"]), ("Package.swift", ["BasicsTests", "ScreenTests"]),
+    ("Sources/Basics/File.swift", ["BasicsTests", "ChecksumsTests"]), ("Sources/Checksums/New.swift", ["ChecksumsTests"]),
+    ("Tests/BasicsTests/File.swift", ["BasicsTests"]), ("Package.swift", ["BasicsTests", "ChecksumsTests"]),
     ("notes", []),
   ])
   func changedExecutesTheTestsThatAChangeReaches(file: String, expected: [String]) throws {
