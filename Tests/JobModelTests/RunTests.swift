@@ -720,12 +720,40 @@ struct Recorder {
     #expect(recorder[0].remaining(at: recorder.run.time) == nil)
   }
 
-  @Test func aTwentiethOfASecondMakesARate() {
+  @Test func aTwentiethOfASecondChangesTheRate() {
     var recorder = Recorder([job("a")])
     recorder.move(0, to: .executing)
     recorder.report(0, after: .zero)
-    recorder.report(10, after: .milliseconds(50))
-    #expect(recorder[0].rate(at: recorder.run.time) != nil)
+    recorder.report(100, after: .seconds(1))
+    recorder.report(200, after: .milliseconds(49))
+    #expect(recorder[0].rate(at: recorder.run.time) == 100)
+    recorder.report(200, after: .milliseconds(1))
+    #expect(recorder[0].rate(at: recorder.run.time) ?? 0 > 100)
+  }
+
+  @Test(arguments: [0, 700_000]) func whatComesAtOnceIsNoPartOfTheRate(before: Int64) {
+    var recorder = Recorder([job("a")])
+    recorder.move(0, to: .executing)
+    recorder.report(before, of: 1_000_000, after: .zero)
+    // A buffer that was full, then 10 in each tenth of a second.
+    for step in 1...10 {
+      #expect(recorder[0].remaining(at: recorder.run.time) == nil)
+      recorder.report(before + 200_000 + Int64(step) * 10, of: 1_000_000, after: .milliseconds(100))
+    }
+    #expect(recorder[0].rate(at: recorder.run.time).map { $0.rounded() } == 100)
+  }
+
+  @Test func whatComesAtOnceAfterAPauseIsNoPartOfTheRate() {
+    var recorder = Recorder([job("a")])
+    recorder.move(0, to: .executing)
+    recorder.report(0, after: .zero)
+    recorder.report(100, after: .seconds(1))
+    recorder.move(0, to: .paused(started: true), after: .zero)
+    recorder.move(0, to: .executing, after: .seconds(1))
+    recorder.report(100, after: .zero)
+    recorder.report(5000, after: .milliseconds(100))
+    recorder.report(5090, after: .milliseconds(900))
+    #expect(recorder[0].rate(at: recorder.run.time).map { $0.rounded() } == 100)
   }
 
   @Test func whatRemainsNeedsATotalARateAndAnAttempt() {

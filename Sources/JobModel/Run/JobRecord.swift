@@ -176,7 +176,8 @@ package struct JobRecord: Sendable, Equatable {
     return nil
   }
 
-  /// Units of progress per second over the last few seconds; nil until the second report, and unless the job executes.
+  /// Units of progress per second over the last few seconds; nil in the first second of the reports, and unless the job
+  /// executes.
   ///
   /// The rate falls to zero while a report is overdue.
   package func rate(at now: Duration) -> Double? {
@@ -195,6 +196,8 @@ package struct JobRecord: Sendable, Equatable {
     var time: Duration
     var done: Int64
     /// The time since the sample before or, if it is longer, half of that one's pause: jobs report irregularly.
+    ///
+    /// Before there is a rate, the time since the first report.
     var pause: Duration = .zero
   }
 }
@@ -285,6 +288,14 @@ extension JobRecord.Details {
     }
     let seconds = (time - sample.time) / .seconds(1)
     guard seconds >= 0.05 else { return }
+    if rate == nil {
+      let elapsed = time - sample.time + sample.pause
+      // A buffer or a cache delivers the first bytes at once.
+      if elapsed < .milliseconds(500) {
+        rateSample = JobRecord.RateSample(time: time, done: progress.done, pause: elapsed)
+      }
+      guard elapsed >= .seconds(1) else { return }
+    }
     let now = max(0, Double(progress.done) - Double(sample.done)) / seconds
     // Old samples fade with a half-life of about two seconds, at any frequency of reports.
     let weight = 1 - 1 / (1 + seconds / 2)
