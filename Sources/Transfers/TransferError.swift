@@ -10,6 +10,8 @@ public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible
     case http(Int)
     /// No connection, a broken connection, or a reply that is not valid HTTP.
     case network
+    /// The server's certificate is not valid or not trusted, or the trusted ones can't be read.
+    case certificate
     /// The connection could not be made, or no byte was moved, in time.
     case timedOut
     /// All bytes have arrived and their digest is not the expected one.
@@ -80,9 +82,10 @@ extension TransferError: LocalizedError {
 }
 
 extension TransferError {
-  /// The failure that libcurl reports; `text` is the content of its error buffer, `systemError` an errno or 0.
+  /// The failure that libcurl reports; `text` is the content of its error buffer, `systemError` an errno or 0, and
+  /// `certificate` OpenSSL's verdict on the server's certificate or 0.
   static func curl(
-    _ result: CURLcode, text: String = "", systemError: Int32 = 0, afterHeader: Bool = false
+    _ result: CURLcode, text: String = "", systemError: Int32 = 0, certificate: Int = 0, afterHeader: Bool = false
   ) -> TransferError {
     let system = systemError == 0 ? nil : String(cString: strerror(systemError)).lowercasedFirst
     // libcurl writes a proxy's URL into some of its sentences.
@@ -102,8 +105,26 @@ extension TransferError {
       let broke = "the connection broke"
       return TransferError(.network, system ?? (afterHeader ? broke : sentence(broke)))
     case CURLE_PARTIAL_FILE: return TransferError(.network, "the connection was cut")
+    case CURLE_PEER_FAILED_VERIFICATION:
+      return TransferError(.certificate, Self.certificate(certificate) ?? sentence("the certificate is not valid"))
+    case CURLE_SSL_CACERT_BADFILE: return TransferError(.certificate, sentence("can't read the trusted certificates"))
+    case CURLE_SSL_CONNECT_ERROR where text.contains("wrong version number"):
+      return TransferError(.network, "the server doesn't answer in TLS: write http://, or another port")
     case CURLE_URL_MALFORMAT: return TransferError(.unsupportedURL, sentence("not a valid URL"))
     default: return TransferError(.network, sentence(String(cString: curl_easy_strerror(result))))
+    }
+  }
+
+  /// The fault of the server's certificate, with the remedy if the user may want to trust it; nil for a rarer fault.
+  private static func certificate(_ verdict: Int) -> String? {
+    let certificate = "the server's certificate"
+    // The numbers of <openssl/x509_vfy.h>.
+    return switch verdict {
+    case 9: "\(certificate) is not valid yet, by the clock of this machine"
+    case 10: "\(certificate) has expired"
+    case 18: "\(certificate) is self-signed: to trust it, name its file in CURL_CA_BUNDLE"
+    case 19, 20, 21: "no trusted authority has signed \(certificate): to trust one, name its file in CURL_CA_BUNDLE"
+    default: nil
     }
   }
 }

@@ -12,7 +12,7 @@ import Transfers
     arguments: [
       (.http(503), .http(503)), (.network, .network), (.outOfMemory, .network), (.timedOut, .timedOut),
       (.checksum, .checksum), (.file, .file), (.unsupportedURL, .launch), (.invalidHeader, .launch),
-      (.tooManyRedirects, .error),
+      (.tooManyRedirects, .error), (.certificate, .error),
     ] as [(TransferError.Code, JobFailure.Cause)])
   func theErrorOfATransferHasACause(code: TransferError.Code, cause: JobFailure.Cause) {
     let error = TransferError(code, "words", retryAfter: .seconds(7))

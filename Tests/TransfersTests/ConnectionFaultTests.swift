@@ -71,10 +71,17 @@ struct ConnectionFaultTests {
   func aCertificateThatNobodyTrustsIsAFailure() async throws {
     let server = try TLSServer(content)
     let download = await download(server.url("127.0.0.1"), thread: TransferThread(environment: [:])).run()
-    #expect(download.error?.code == .network)
-    #expect(
-      download.error?.message.contains("self-signed certificate") == true, "\(String(describing: download.error))")
+    let message = "the server's certificate is self-signed: to trust it, name its file in CURL_CA_BUNDLE"
+    #expect(download.error == TransferError(.certificate, message))
     #expect(folder.names().isEmpty)
+  }
+
+  @Test(.enabled(if: TLSServer.isAvailable, "there is no openssl"))
+  func aCertificateThatHasExpiredIsAFailure() async throws {
+    let server = try TLSServer(content, days: -1)
+    let thread = TransferThread(environment: ["SSL_CERT_FILE": server.certificate])
+    let error = await download(server.url("127.0.0.1"), thread: thread).run().error
+    #expect(error == TransferError(.certificate, "the server's certificate has expired"))
   }
 
   @Test(.enabled(if: TLSServer.isAvailable, "there is no openssl"), arguments: ["CURL_CA_BUNDLE", "SSL_CERT_FILE"])
@@ -85,6 +92,7 @@ struct ConnectionFaultTests {
     #expect(try file() == "0123456789")
     // The certificate is for another name.
     let wrong = await download(server.url("localhost"), thread: thread).run().error
+    #expect(wrong?.code == .certificate)
     #expect(wrong?.message.contains("localhost") == true, "\(String(describing: wrong))")
   }
 
@@ -93,6 +101,7 @@ struct ConnectionFaultTests {
     let server = try TLSServer(content)
     let thread = TransferThread(environment: ["SSL_CERT_FILE": "/no/such/file"])
     let error = await download(server.url("127.0.0.1"), thread: thread).run().error
+    #expect(error?.code == .certificate)
     #expect(error?.message.contains("/no/such/file") == true, "\(String(describing: error))")
   }
 
@@ -141,12 +150,13 @@ private final class TLSServer: Sendable {
 
   static let isAvailable = (try? ChildProcess.run(["openssl", "version"]).output.hasPrefix("OpenSSL")) == true
 
-  init(_ content: [UInt8]) throws {
+  init(_ content: [UInt8], days: Int = 1) throws {
     folder = try TemporaryFolder()
     try Data(content).write(to: folder.file("f"))
     let request = """
-      cd '\(folder.url.path())' && exec openssl req -x509 -newkey rsa:2048 -nodes -keyout key -out certificate -days 1 \
-      -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 2>log
+      cd '\(folder.url.path())' && openssl req -x509 -newkey rsa:2048 -nodes -keyout key -out certificate -days 1 \
+      -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 2>log \
+      && openssl x509 -in certificate -signkey key -days \(days) -out certificate 2>>log
       """
     guard try ChildProcess.run(["/bin/sh", "-c", request]).ending == .exited(0) else {
       throw ChildProcess.Failure(description: "no certificate")

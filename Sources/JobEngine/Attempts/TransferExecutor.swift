@@ -66,8 +66,8 @@ extension TransferError: JobFailureConvertible {
     case .checksum: .checksum
     case .file: .file
     case .unsupportedURL, .invalidHeader: .launch
-    // Not a network failure: another attempt would be redirected in the same way.
-    case .tooManyRedirects: .error
+    // Not network failures: another attempt would be redirected, or not trusted, in the same way.
+    case .tooManyRedirects, .certificate: .error
     }
   }
 }

@@ -334,7 +334,9 @@ final class Exchange {
       if result == CURLE_PARTIAL_FILE, policy == nil { return Self.endedInHeader }
       let text = errorText.baseAddress.map { String(cString: $0) } ?? ""
       let systemError = Int32(ccurl_get_long(easy, CURLINFO_OS_ERRNO))
-      return .curl(result, text: text, systemError: systemError, afterHeader: policy != nil)
+      let certificate = ccurl_get_long(easy, CURLINFO_SSL_VERIFYRESULT)
+      return .curl(
+        result, text: text, systemError: systemError, certificate: certificate, afterHeader: policy != nil)
     }
     // libcurl reports success for a reply that ends in its header and for a body that is too long.
     guard policy != nil else { return Self.endedInHeader }
