@@ -12,7 +12,7 @@ struct DownloadSums {
   private let name: String
 
   private static let limit = 64 << 20
-  private static let patience = 60
+  private static let patience = Duration.seconds(60)
 
   /// Throws where the list has no sum.
   init(_ bytes: [UInt8], from place: String) throws(UsageError) {
@@ -36,25 +36,13 @@ struct DownloadSums {
   }
 
   private static func fetch(_ text: String) throws(UsageError) -> [UInt8] {
-    let folder = try ScratchFolder("sums", advice: "set TMPDIR to a folder that can be written to")
-    defer { folder.remove() }
-    let download = DownloadOperation(from: text, to: folder.url.appending(path: "list"), resume: false, thread: .shared)
-    let queue = DispatchQueue(label: "opdash.sums")
-    let watch = download.observe(\.progress, on: queue) { download, change in
-      let size = max(change.newValue.completed, change.newValue.total ?? 0)
-      if size > limit { download.cancel(with: TransferError(.file, "it is larger than \(limit >> 20) MiB")) }
+    let reading = ContentOperation(of: text, limit: limit)
+    reading.stallTimeout = patience
+    let outcome = BlockingCall.value(within: .never) { done in
+      reading.whenDone(done)
+      reading.start()
     }
-    let outcome = BlockingCall.value(within: .seconds(patience)) { done in
-      download.result(on: queue) { done($0) }
-      download.start()
-    }
-    withExtendedLifetime(watch) { download.cancel() }
-    do {
-      guard let outcome else { throw TransferError(.timedOut, "it takes longer than \(patience) s") }
-      return try ForeignFile.contents(outcome.get().path(percentEncoded: false), .own, limit: limit)
-    } catch let problem as FileProblem {
-      throw UsageError("can't read \(text.maskedURL): \(problem.message)")
-    } catch {
+    do { return try outcome?.get() ?? [] } catch {
       throw UsageError("can't read \(text.maskedURL): \(error)")
     }
   }
