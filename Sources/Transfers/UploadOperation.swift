@@ -104,7 +104,7 @@ extension UploadOperation: ExchangeDelegate {
         try checkSent(exchange)
         end(.success(reply.status))
       case _ where reply.isRedirect: try follow(exchange, reply)
-      case 417 where exchange.asksFirst && exchange.body != nil:
+      case 417 where exchange.asksFirst:
         try send(exchange.route, exchange.method, exchange.body, asksFirst: false)
       default:
         noteSample(of: exchange)

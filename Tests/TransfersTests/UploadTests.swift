@@ -103,6 +103,13 @@ import Testing
     #expect(upload.notes == ["PUT /x \(status) (HTTP/1.1)", note])
   }
 
+  @Test(arguments: [0, 1, 1 << 20, 1 << 20 + 1]) func onlyALargeBodyIsAnnouncedToTheServer(size: Int) async throws {
+    let server = try RawServer { _ in [.readBody(), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .next] }
+    defer { server.stop() }
+    #expect(try await upload(try file(size), to: server.url("/x")).run().result?.get() == 200)
+    #expect(server.requests.map { $0.headers["expect"] } == [size > 1 << 20 ? "100-continue" : nil])
+  }
+
   @Test func aServerThatIgnoresExpectReceivesTheFile() async throws {
     let server = try RawServer { _ in [.readBody(), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .next] }
     defer { server.stop() }

@@ -32,6 +32,7 @@ final class Exchange {
 
   private static let bufferSize = 512 << 10
   private static let sampleSize = 8 << 10
+  private static let unaskedSize: Int64 = 1 << 20
   /// Looks at an exchange within its stall time.
   private static let looks = 4
   /// A shorter rest is read to its end, so that the connection can be reused.
@@ -71,7 +72,7 @@ final class Exchange {
   /// The bytes moved by the last look, and the number of looks in a row that found the same.
   private var silence = (moved: Int64(0), looks: 0)
 
-  /// With `asksFirst` the server is asked whether it wants a body of more than 1 MiB (libcurl's limit).
+  /// With `asksFirst` the server is asked whether it wants a body of more than 1 MiB.
   init(
     _ route: Route, method: String = "GET", headers: [(name: String, value: String)] = [], body: UploadFile? = nil,
     asksFirst: Bool = true, on thread: TransferThread, delegate: any ExchangeDelegate
@@ -80,7 +81,7 @@ final class Exchange {
     self.route = route
     self.method = method
     self.body = body
-    self.asksFirst = asksFirst
+    self.asksFirst = asksFirst && body.map { $0.size > Self.unaskedSize } ?? false
     self.easy = easy
     self.thread = thread
     self.delegate = delegate
