@@ -108,6 +108,19 @@ import Testing
     #expect(download.progress.last == OperationProgress(completed: 255, total: 255))
   }
 
+  @Test(arguments: [200, 404]) func aTrailerThatDoesNotEndIsNotKept(status: Int) async throws {
+    let line = "X: \(String(repeating: "x", count: 1000))\r\n"
+    let download = try await run { _ in
+      let head = "HTTP/1.1 \(status) S\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n"
+      return [.send(head), .send(String(repeating: line, count: 100)), .hold]
+    }
+    #expect(
+      download.error
+        == (status == 200
+          ? TransferError(.network, "the reply's trailer is too long") : TransferError(.http(404), "HTTP 404")))
+    #expect(folder.names().isEmpty)
+  }
+
   @Test func aChunkedBodyThatIsCutIsAFailure() async throws {
     let download = try await run { _ in [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nabc")] }
     #expect(download.error?.code == .network)

@@ -27,6 +27,15 @@ private func reply(_ status: Int, _ fields: [String: String] = [:]) -> Reply {
     #expect(reply["etag"] == "\"a b\"")
   }
 
+  @Test func aLineThatBeginsWithABlankContinuesTheFieldBefore() {
+    var reply = reply(200)
+    reply.add(line: " Content-Length: 5")
+    reply.add(line: "Content-Disposition: attachment;")
+    reply.add(line: " filename=\"a b.txt\";")
+    reply.add(line: "\tETag: x")
+    #expect(reply.fileName == "a b.txt" && reply["etag"] == nil && reply.contentLength == nil)
+  }
+
   @Test func aLengthBesideATransferCodingIsIgnored() {
     #expect(reply(200, ["Content-Length": "12"]).contentLength == 12)
     #expect(reply(200, ["Content-Length": "-12"]).contentLength == nil)

@@ -65,6 +65,7 @@ final class Exchange {
   private(set) var failure: TransferError?
   private var sample: [UInt8] = []
   private var drained = 0
+  private var trailerSize = 0
   /// Whether libcurl has read the whole reply.
   private var isWhole = false
   /// Whether reading has ended early under `.acknowledge`.
@@ -222,8 +223,13 @@ final class Exchange {
       policy = nil
       sample = []
       drained = 0
-    } else if policy != nil {
-      // A trailer, which nothing needs.
+    } else if let policy {
+      // Of no use to any transfer, but libcurl keeps it in memory.
+      trailerSize += bytes.count
+      guard trailerSize > Self.drainLimit else { return bytes.count }
+      isCutOff = policy == .acknowledge && hasSentBody
+      if policy == .deliver { failure = TransferError(.network, "the reply's trailer is too long") }
+      return 0
     } else if !line.isEmpty {
       reply?.add(line: line)
     } else if let reply, reply.status >= 200 || reply.status == 101 {

@@ -17,6 +17,11 @@ struct Reply: Equatable {
   }
 
   mutating func add(line: String) {
+    if line.first == " " || line.first == "\t" {
+      // RFC 9112: an obsolete way to divide a long field.
+      if let last = fields.indices.last { fields[last].value += " \(line[...].trimmed)" }
+      return
+    }
     guard let colon = line.firstIndex(of: ":") else { return }
     let value = line[line.index(after: colon)...]
     fields.append((line[..<colon].lowercased(), String(value.trimmed)))
