@@ -340,15 +340,16 @@ struct TargetFaultTests {
 
   @Test func missingFoldersAreCreated() async throws { try await expectFile("a/b/c/file") }
 
-  @Test(.enabled(if: TinyDisk.canMount, "only root mounts a file system"))
-  func aFullDiskKeepsThePartAndSaysSo() async throws {
-    let server = try RawServer(RawServer.file(randomBytes(300_000)))
+  @Test(.enabled(if: TinyDisk.canMount, "only root mounts a file system"), arguments: [300_000, 70_000])
+  func aFullDiskKeepsThePartThatHasItsInfoAndSaysSo(size: Int) async throws {
+    let server = try RawServer(RawServer.file(randomBytes(size)))
     defer { server.stop() }
     let disk = try TinyDisk(on: folder.url.path())
     defer { disk.unmount() }
     let download = await download(server).run()
     #expect(download.error == TransferError(.file, "No space left on device: \(path("file.part"))"))
-    #expect(folder.names() == ["file.part", "file.part.meta"])
+    // The smaller file is written in one piece, which leaves no room for the info.
+    #expect(folder.names() == (size > 128 << 10 ? ["file.part", "file.part.meta"] : []))
   }
 }
 

@@ -232,11 +232,12 @@ final class PartFile {
     close()
   }
 
-  /// Closes and unlocks the part; an empty one is removed in any case.
+  /// Closes and unlocks the part; an empty one is removed in any case, and so is one that has lost its info.
   func close(keeping isKept: Bool) {
     // On a full disk the bytes are lost, and a later transfer requests them again.
     if isKept, (try? flush()) != nil, size > 0 { try? writeInfo() }
-    if !isKept || size == 0, hasItsName {
+    let isLost = info != nil && !isInfoWritten
+    if !isKept || size == 0 || isLost, hasItsName {
       unlink(infoPath)
       unlink(path)
     }

@@ -64,6 +64,10 @@ extension PartInfo {
     guard file >= 0 else { throw .file(path) }
     defer { close(file) }
     let count = data.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
-    guard count == data.count else { throw .file(path, error: count < 0 ? errno : ENOSPC) }
+    guard count == data.count else {
+      let error = count < 0 ? errno : ENOSPC
+      unlink(path)
+      throw .file(path, error: error)
+    }
   }
 }

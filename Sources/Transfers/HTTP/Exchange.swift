@@ -174,6 +174,7 @@ final class Exchange {
     try set(CURLOPT_USERAGENT, to: "opdash")
     // To libcurl a semicolon marks a header without a value, and a colon without one removes the header.
     var lines = headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+    // Some versions of libcurl ask before any PUT, and wait a second for servers that don't answer that.
     if !asksFirst { lines.append("Expect:") }
     for line in lines {
       guard let list = curl_slist_append(headerList, line) else { throw .curl(CURLE_OUT_OF_MEMORY) }
