@@ -245,12 +245,13 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   /// The file, then its numbers.
   private static func numbers(of file: URL) -> LazyMapSequence<PartialRangeFrom<Int>, URL> {
     let (folder, name) = (file.deletingLastPathComponent(), file.lastPathComponent)
-    return (0...).lazy.map { folder.appending(path: FileName.numbered(name, $0)) }
+    // Without the hint the URL of an existing folder ends with a slash, and the number would name a file in that folder.
+    return (0...).lazy.map { folder.appending(path: FileName.numbered(name, $0), directoryHint: .notDirectory) }
   }
 
   /// The file's final URL, before it gets a number.
   private var wanted: URL {
-    serverName.map { file.deletingLastPathComponent().appending(path: $0) } ?? file
+    file.deletingLastPathComponent().appending(path: serverName ?? file.lastPathComponent, directoryHint: .notDirectory)
   }
 
   /// The existing file, perhaps with a number, that makes the download unnecessary.

@@ -68,6 +68,23 @@ struct ExistingFileTests {
   }
 
   @Test func aFileThatAppearsMeanwhileStays() async throws {
+  @Test(arguments: [DownloadOperation.ExistingFile.number, .overwrite])
+  func nothingIsSavedInAFolderOfThatName(existing: DownloadOperation.ExistingFile) async throws {
+    let server = try server()
+    defer { server.stop() }
+    try FileManager.default.createDirectory(at: folder.file("file"), withIntermediateDirectories: false)
+    // As Foundation writes the URL of a path where there is a folder.
+    let url = URL(filePath: folder.file("file").path(), directoryHint: .isDirectory)
+    let download = await Observed(DownloadOperation(from: server.url("/f"), to: url, existing: existing)).run()
+    if case .number = existing {
+      #expect(try download.result?.get().lastPathComponent == "file.1")
+      #expect(folder.names() == ["file", "file.1"])
+    } else {
+      #expect(download.error == TransferError(.file, "Is a directory: \(url.path())"))
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: url.path()).isEmpty)
+  }
+
     let release = DispatchSemaphore(value: 0)
     let server = try RawServer { _ in
       [
