@@ -4,6 +4,8 @@
 #include <locale.h>
 #include <stdbool.h>
 #include <string.h>
+// Swift's module of the C library leaves these functions out.
+#include <sys/xattr.h>
 
 // Swift imports neither variadic functions nor most macros, so each kind of argument gets a typed function here.
 

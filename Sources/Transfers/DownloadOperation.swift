@@ -57,8 +57,11 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   private let infoURL: String
   /// When an earlier process began the downloads that this one resumes; nil if there was none.
   ///
-  /// A server-given name that a file has got since then is taken by another of these downloads. Set it before the start.
+  /// A server-given name that a file has got since then, unless it is this download's, is taken by another of these
+  /// downloads. Set it before the start.
   package var resumedSince: Date?
+  /// Whether a file that they have finished makes the download unnecessary; set it before the start.
+  package var takesFinished = true
   // Safe: used on the transfer thread only.
   private var phase = Phase.idle(isWhole: false)
   /// The meaning of the reply to the request under way.
@@ -67,8 +70,8 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   private var target: (file: URL, part: Int)?
   /// The file's name that the server has chosen.
   private var serverName: String?
-  /// The file that makes the download unnecessary.
-  private var present: URL?
+  /// The file that makes the download unnecessary, and why.
+  private var present: (file: URL, reason: String)?
   /// The files that are there and may have the digest; nil before the first look.
   private var candidates: [URL]?
   /// Whether the server was asked for the size and the date of its file.
@@ -123,7 +126,10 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     let route = try firstRoute()
     if !isWhole {
       if let sha256, try compare(with: sha256.lowercased()) { return }
-      if existing == .skip, !usesServerName, Self.isThere(file) { return try endWithExisting(file) }
+      if !usesServerName, let found = findFinished() { return endWithout(found, Self.wasFinished) }
+      if existing == .skip, !usesServerName, Self.isThere(file) {
+        return try endWithExisting(file, Self.isThereAlready)
+      }
       if existing == .number, !usesServerName, sha256 == nil, !hasAsked, Self.isThere(file) { return try ask(route) }
     }
     let part = try openPart()
@@ -219,7 +225,22 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     let path = file.path(percentEncoded: false)
     guard usesServerName, let status = FileStatus(path) else { return false }
     if let owner = Self.saved.withLock({ $0[BytePath(path)] }) { return owner != infoURL }
-    return resumedSince.map(status.hasChanged) ?? false
+    return resumedSince.map(status.hasChanged) ?? false && !isFinished(file)
+  }
+
+  private static let wasFinished = "it was downloaded before the run was resumed"
+
+  /// Whether a download of the run that is resumed has finished this file, which is unchanged since.
+  private func isFinished(_ file: URL) -> Bool {
+    let path = file.path(percentEncoded: false)
+    guard let resumedSince, let status = FileStatus(path), status.hasChanged(since: resumedSince) else { return false }
+    return DownloadMark.isOn(path, infoURL)
+  }
+
+  /// The file, perhaps with a number, that a download of the run that is resumed has finished; a digest decides by itself.
+  private func findFinished() -> URL? {
+    guard takesFinished, resumedSince != nil, sha256 == nil else { return nil }
+    return Self.numbers(of: wanted).prefix { Self.isThere($0) }.first(where: isFinished)
   }
 
   /// Opens the part of the first number whose names are free; where the file is to be replaced, only its part is numbered.
@@ -254,26 +275,32 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     file.deletingLastPathComponent().appending(path: serverName ?? file.lastPathComponent, directoryHint: .notDirectory)
   }
 
-  /// The existing file, perhaps with a number, that makes the download unnecessary.
-  private func findPresent(_ reply: Reply, total: Int64?) -> URL? {
+  /// The existing file, perhaps with a number, that makes the download unnecessary, and why.
+  private func findPresent(_ reply: Reply, total: Int64?) -> (file: URL, reason: String)? {
+    if let found = findFinished() { return (found, Self.wasFinished) }
     switch existing {
     case .overwrite: return nil
-    case .skip: return Self.numbers(of: wanted).first { !isOfAnother($0) }.flatMap { Self.isThere($0) ? $0 : nil }
+    case .skip:
+      let file = Self.numbers(of: wanted).first { !isOfAnother($0) }
+      return file.flatMap { Self.isThere($0) ? ($0, Self.isThereAlready) : nil }
     case .number:
       guard sha256 == nil else { return nil }
-      return Self.numbers(of: wanted).prefix { Self.isThere($0) }.first { file in
+      let file = Self.numbers(of: wanted).prefix { Self.isThere($0) }.first { file in
         guard !isOfAnother(file) else { return false }
         let status = FileStatus(file.path(percentEncoded: false), followsLink: true)
         return status.map { $0.isFile(of: reply, size: total) } ?? false
       }
+      return file.map { ($0, "the server's is no newer" + (total == nil ? "" : " and of the same size")) }
     }
   }
 
-  private func endWithExisting(_ file: URL) throws(TransferError) {
+  private static let isThereAlready = "it is there already"
+
+  private func endWithExisting(_ file: URL, _ reason: String) throws(TransferError) {
     guard sha256 == nil else {
       throw TransferError(.checksum, "\(file.lastPathComponent) is there, and its sha256 can't be computed")
     }
-    endWithout(file, "it is there already")
+    endWithout(file, reason)
   }
 
   private func endWithout(_ file: URL, _ reason: String) {
@@ -309,13 +336,9 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     hasAsked = true
     phase = .idle(isWhole: false)
     if let reply = exchange.reply, reply.status == 200, let found = findPresent(reply, total: reply.contentLength) {
-      return endWithout(found, Self.isNoNewer(reply.contentLength))
+      return endWithout(found.file, found.reason)
     }
     do throws(TransferError) { try proceed() } catch { end(.failure(error)) }
-  }
-
-  private static func isNoNewer(_ size: Int64?) -> String {
-    "the server's is no newer" + (size == nil ? "" : " and of the same size")
   }
 
   private func request(_ range: RangeRequest, _ route: Route, _ part: PartFile) {
@@ -354,7 +377,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   private func commit(_ part: PartFile) {
     do throws(TransferError) {
       let saved: URL
-      part.modified = modified
+      (part.modified, part.url) = (modified, infoURL)
       if existing == .overwrite {
         saved =
           Self.numbers(of: wanted).first { !isOfAnother($0) && !part.uses($0.path(percentEncoded: false)) } ?? wanted
@@ -438,11 +461,10 @@ extension DownloadOperation: ExchangeDelegate {
       if let failure = exchange.failure { throw failure }
       if let present {
         part.close(keeping: true)
-        guard existing == .skip else { return endWithout(present, Self.isNoNewer(verdict?.total)) }
         phase = .idle(isWhole: false)
-        candidates = [present]
+        candidates = [present.file]
         if let sha256, try compare(with: sha256.lowercased()) { return }
-        return try endWithExisting(present)
+        return try endWithExisting(present.file, present.reason)
       }
       switch verdict {
       case nil: throw error ?? TransferError(.network, "no reply")

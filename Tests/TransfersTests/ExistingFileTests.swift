@@ -1,3 +1,4 @@
+import CCurl
 import Foundation
 import Operations
 import Support
@@ -67,7 +68,6 @@ struct ExistingFileTests {
     #expect(folder.names() == ["file", "file.1"])
   }
 
-  @Test func aFileThatAppearsMeanwhileStays() async throws {
   @Test(arguments: [DownloadOperation.ExistingFile.number, .overwrite])
   func nothingIsSavedInAFolderOfThatName(existing: DownloadOperation.ExistingFile) async throws {
     let server = try server()
@@ -85,6 +85,7 @@ struct ExistingFileTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: url.path()).isEmpty)
   }
 
+  @Test func aFileThatAppearsMeanwhileStays() async throws {
     let release = DispatchSemaphore(value: 0)
     let server = try RawServer { _ in
       [
@@ -628,6 +629,79 @@ struct ExistingFileTests {
     let later = Date(timeIntervalSinceNow: 60)
     _ = await download(server.url("/b"), to: "b", existing: .overwrite, usesServerName: true, resumedSince: later).run()
     #expect(try text("x") == "0123456789")
+  }
+
+  // MARK: Files that the run that is resumed has finished
+
+  private let aMinuteAgo = Date(timeIntervalSinceNow: -60)
+
+  @Test(arguments: [DownloadOperation.ExistingFile.overwrite, .number, .skip], [true, false])
+  func aFileThatTheResumedRunHasFinishedIsNotDownloadedAgain(
+    existing: DownloadOperation.ExistingFile, usesServerName: Bool
+  ) async throws {
+    let server = try server(usesServerName ? "Content-Disposition: attachment; filename=x" : "X: y")
+    defer { server.stop() }
+    // Of another URL, with the same name.
+    try write("mine", to: usesServerName ? "x" : "file")
+    let isNumbered = if case .number = existing { true } else { usesServerName }
+    if !isNumbered { try FileManager.default.removeItem(at: folder.file("file")) }
+    let url = server.url("/f?token=\(usesServerName)")
+    // What the earlier process did, which did not live to record it.
+    let name = (usesServerName ? "x" : "file") + (isNumbered ? ".1" : "")
+    _ = await download(url, to: "file", existing: .number).run()
+    if usesServerName { try FileManager.default.moveItem(at: folder.file("file"), to: folder.file(name)) }
+    let (names, requests) = (folder.names(), server.requests.count)
+    let download = await download(
+      url, to: "file", existing: existing, usesServerName: usesServerName, resumedSince: aMinuteAgo
+    ).run()
+    #expect(try download.result?.get().lastPathComponent == name)
+    #expect(isUpToDate(download))
+    #expect(download.notes.last == "\(name) is not downloaded: it was downloaded before the run was resumed")
+    #expect(folder.names() == names)
+    #expect(server.requests.count == requests + (usesServerName ? 1 : 0))
+  }
+
+  @Test(arguments: ["another URL", "changed", "another size", "copied", "older", "repeated"])
+  func anyOtherFileIsDownloadedInAResumedRun(kind: String) async throws {
+    let server = try server()
+    defer { server.stop() }
+    let url = server.url("/f")
+    _ = await download(kind == "another URL" ? server.url("/g") : url, existing: .overwrite).run()
+    switch kind {
+    case "changed": #expect(utimes(folder.file("file").path(), nil) == 0)
+    case "another size":
+      let file = try FileHandle(forWritingTo: folder.file("file"))
+      let time = try #require(FileStatus(file.fileDescriptor)).value.st_mtim
+      try file.write(contentsOf: Data("0123456789ab".utf8))
+      futimens(file.fileDescriptor, [time, time])
+    case "copied":
+      try FileManager.default.removeItem(at: folder.file("file"))
+      try write("9876543210", to: "file")
+    default: break
+    }
+    let operation = DownloadOperation(from: url, to: folder.file("file"))
+    operation.resumedSince = kind == "older" ? Date(timeIntervalSinceNow: 60) : aMinuteAgo
+    operation.takesFinished = kind != "repeated"
+    let download = await Observed(operation).run()
+    #expect(!isUpToDate(download) && server.requests.count == 2)
+    #expect(try text("file") == "0123456789")
+    #expect(folder.names() == ["file"])
+  }
+
+  @Test func theMarkOfAFinishedFileHoldsNoSecret() async throws {
+    let server = try server()
+    defer { server.stop() }
+    _ = await download(try #require(URL(string: "http://me:s3cret@127.0.0.1:\(server.port)/f?token=s3cret"))).run()
+    let path = folder.file("file").path()
+    var names = [CChar](repeating: 0, count: 1000)
+    let count = llistxattr(path, &names, names.count)
+    let name = String(decoding: names.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    #expect(name == "user.opdash.url\0")
+    var mark = [UInt8](repeating: 0, count: 1000)
+    let size = lgetxattr(path, "user.opdash.url", &mark, mark.count)
+    let text = String(decoding: mark.prefix(max(0, size)), as: UTF8.self)
+    #expect(text.contains(" 10 ") && !text.contains("s3cret"))
+    #expect(DownloadMark.isOn(path, server.url("/f?token=s3cret").absoluteString))
   }
 
   @Test(arguments: [

@@ -22,6 +22,7 @@ final class TransferExecutor: Executor {
         from: work.url, to: URL(fileURLWithPath: work.file), headers: work.headers, sha256: work.sha256,
         resume: work.resume, existing: .init(work.existing), usesServerName: work.usesServerName, thread: .shared)
       download.resumedSince = resumedSince
+      download.takesFinished = !request.admission.mustExecute
       return execution(download, work.stall, request)
     case .upload(let work):
       return execution(

@@ -21,6 +21,8 @@ final class PartFile {
   private var isInfoWritten = false
   /// The modification time, in seconds, that the finished file gets; nil for the time of its last byte.
   var modified: time_t?
+  /// The URL, without a user name and a password, that the finished file is marked with.
+  var url: String?
   /// Bytes before `offset` that are not in the file yet: a small file is written at once, and needs no info file.
   private var gathered: [UInt8] = []
 
@@ -153,12 +155,14 @@ final class PartFile {
     gathered.removeAll(keepingCapacity: true)
   }
 
-  /// Writes the rest of the bytes, which need no info any more, and sets the time on a file system that has times.
+  /// Writes the rest of the bytes, which need no info any more, and sets the time and the mark where the file system has them.
   private func complete() throws(TransferError) {
     try writeGathered()
-    guard let modified else { return }
-    let times = [timespec(tv_sec: time(nil), tv_nsec: 0), timespec(tv_sec: modified, tv_nsec: 0)]
-    futimens(descriptor, times)
+    if let modified {
+      let times = [timespec(tv_sec: time(nil), tv_nsec: 0), timespec(tv_sec: modified, tv_nsec: 0)]
+      futimens(descriptor, times)
+    }
+    if let url { DownloadMark.set(url, on: descriptor) }
   }
 
   /// Renames the part to `target`, replacing an existing file, whose permissions it gets.
