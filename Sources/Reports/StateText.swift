@@ -17,7 +17,7 @@ enum StateText {
       let number = record.attempt?.number ?? 1
       return number > 1 ? "started, attempt \(number)" : "started"
     case .serving: return "serving"
-    case .paused: return "paused"
+    case .paused: return "\(StateClass(record.state).word)\(StatusText(id, run, now: now).detail)"
     case .backingOff(let until, _, _, let failure):
       return "\(JobText.clean(failure.reason)), \(record.state.wait ?? "") in \(Format.length(until - now))"
     case .succeeded where record.restored != nil: return "\(StatusText(id, run, now: now).whole)"

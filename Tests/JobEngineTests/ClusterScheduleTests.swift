@@ -77,6 +77,100 @@ private func onCluster(_ job: inout Job) {
     #expect(try bench.state("a") == .succeeded(upToDate: false))
   }
 
+  // MARK: Time limits
+
+  private func limited(silence: Duration? = nil) -> Bench {
+    Bench(
+      graph(["a": []]) { job in
+        job.work = .shell(ShellWork(.script("true"), silence: silence, cluster: ClusterRequest()))
+        job.timeout = .seconds(100)
+      })
+  }
+
+  @Test(arguments: [(0, 99, 100), (70, 29, 30), (100, -1, 0), (200, -1, 0)])
+  func theTimeThatAJobHasExecutedBeforeCountsForItsLimit(before: Int, last: Int, end: Int) throws {
+    var bench = limited()
+    bench.start()
+    try bench.startOnCluster("a", executedFor: .seconds(before))
+    if last >= 0 {
+      bench.advance(to: .seconds(last))
+      #expect(bench.cancelled.isEmpty)
+    }
+    bench.advance(to: .seconds(end))
+    #expect(bench.cancelled == ["a"])
+    try bench.end("a", .cancelled)
+    guard case .failed(let failure, _) = try bench.state("a") else { return #expect(Bool(false), "it has not failed") }
+    #expect(failure.cause == .timedOut)
+  }
+
+  @Test func theLimitsOfASuspendedJobAreSuspended() throws {
+    var bench = limited(silence: .seconds(50))
+    bench.start()
+    try bench.startOnCluster("a")
+    bench.advance(to: .seconds(40))
+    try bench.setSuspended(true, "a")
+    #expect(try bench.state("a") == .paused(started: true))
+    #expect(bench.asked.isEmpty)
+    bench.advance(to: .seconds(1000))
+    #expect(bench.cancelled.isEmpty)
+    try bench.setSuspended(false, "a")
+    #expect(try bench.state("a") == .executing)
+    bench.advance(to: .seconds(1030))
+    bench.scheduler.attemptSpoke(ticket: 0)
+    bench.advance(to: .seconds(1059))
+    #expect(bench.cancelled.isEmpty)
+    bench.advance(to: .seconds(1060))
+    #expect(bench.cancelled == ["a"])
+    #expect(bench.journal.run.jobs[0].elapsed(at: .seconds(1060)) == .seconds(100))
+  }
+
+  @Test func aPersonCannotContinueASuspendedJob() throws {
+    var bench = limited()
+    bench.start()
+    try bench.startOnCluster("a")
+    try bench.setSuspended(true, "a")
+    bench.send(.resume([JobID(0)]))
+    #expect(try bench.state("a") == .paused(started: true))
+    bench.advance(to: .seconds(1000))
+    #expect(bench.cancelled.isEmpty)
+  }
+
+  @Test func aPersonsPauseOutlastsASuspension() throws {
+    var bench = limited()
+    bench.start()
+    try bench.startOnCluster("a")
+    bench.advance(to: .seconds(60))
+    try bench.setSuspended(true, "a")
+    bench.send(.pause([JobID(0)]))
+    #expect(bench.asked == [.pause(ticket: 0)])
+    try bench.setSuspended(false, "a")
+    #expect(try bench.state("a") == .paused(started: true))
+    bench.advance(to: .seconds(1000))
+    bench.send(.resume([JobID(0)]))
+    #expect(try bench.state("a") == .executing)
+    bench.advance(to: .seconds(1039))
+    #expect(bench.cancelled.isEmpty)
+    bench.advance(to: .seconds(1040))
+    #expect(bench.cancelled == ["a"])
+  }
+
+  @Test func aSuspendedJobIsCancelledOrRequeued() throws {
+    var bench = limited()
+    bench.start()
+    try bench.startOnCluster("a")
+    try bench.setSuspended(true, "a")
+    try bench.requeue("a")
+    #expect(try bench.state("a") == .ready(for: .cluster(reason: nil)))
+    try bench.startOnCluster("a")
+    #expect(try bench.state("a") == .executing)
+    try bench.setSuspended(true, "a")
+    bench.send(.cancel([JobID(0)], by: .person))
+    #expect(bench.cancelled == ["a"])
+    try bench.setSuspended(false, "a")
+    try bench.end("a", .cancelled)
+    #expect(try bench.state("a") == .cancelled(by: .person))
+  }
+
   @Test func aRequeuedJobThatIsCancelledIsCancelled() throws {
     var bench = Bench(graph(["a": []], change: onCluster))
     bench.start()

@@ -95,10 +95,17 @@ struct Bench {
   }
 
   /// The cluster starts a submitted job.
-  mutating func startOnCluster(_ name: String) throws {
+  mutating func startOnCluster(_ name: String, executedFor time: Duration = .zero) throws {
     let admission = submitted.remove(at: try submittedIndex(name))
     executing.append(admission)
-    scheduler.attemptStarted(ticket: admission.ticket, pid: nil)
+    scheduler.attemptStarted(ticket: admission.ticket, pid: nil, executedFor: time)
+    settle()
+  }
+
+  /// The cluster suspends a job that executes, or continues it.
+  mutating func setSuspended(_ isSuspended: Bool, _ name: String) throws {
+    let admission = try #require(executing.first { graph[$0.job].name == name }, "\(name) does not execute")
+    scheduler.attemptSuspended(ticket: admission.ticket, isSuspended: isSuspended)
     settle()
   }
 

@@ -129,6 +129,64 @@ import Testing
     #expect(recorder.run[JobID(0)].elapsed(at: .seconds(3)) == .seconds(1))
   }
 
+  @Test func whatItExecutedBeforeTheRunCounts() {
+    var recorder = Recorder()
+    recorder.move(.ready(for: .cluster(reason: nil)))
+    recorder.time = .seconds(2)
+    recorder.state(.jobPlaced(JobID(0), ClusterPlace(id: "7", before: .seconds(600))))
+    #expect(recorder.run[JobID(0)].elapsed(at: .seconds(2)) == nil)
+    recorder.state(.jobPlaced(JobID(0), ClusterPlace(id: "7", nodes: "node1", before: .seconds(600))))
+    recorder.move(.executing, attempt: 1)
+    #expect(recorder.run[JobID(0)].elapsed(at: .seconds(5)) == .seconds(603))
+    recorder.time = .seconds(10)
+    recorder.state(
+      .jobPlaced(JobID(0), ClusterPlace(id: "7", nodes: "node1", took: .seconds(607), before: .seconds(600))))
+    recorder.move(.succeeded(upToDate: false), attempt: 1)
+    #expect(recorder.run[JobID(0)].elapsed(at: .seconds(20)) == .seconds(607))
+    #expect(recorder.run[JobID(0)].spent(.executing, until: .seconds(20)) == .seconds(7))
+  }
+
+  @Test func whatEndedBeforeTheRunSawItHasTakenItsTime() {
+    var recorder = Recorder()
+    recorder.move(.ready(for: .cluster(reason: nil)))
+    recorder.time = .seconds(2)
+    recorder.state(
+      .jobPlaced(JobID(0), ClusterPlace(id: "7", nodes: "node1", took: .seconds(60), before: .seconds(60))))
+    recorder.move(.executing, attempt: 1)
+    recorder.move(.succeeded(upToDate: false), attempt: 1)
+    #expect(recorder.run[JobID(0)].elapsed(at: .seconds(3)) == .seconds(60))
+  }
+
+  @Test func whatTheClusterHasSuspendedIsPausedByIt() {
+    var recorder = Recorder()
+    var place = ClusterPlace(id: "7", nodes: "node1")
+    recorder.state(.jobPlaced(JobID(0), place))
+    recorder.move(.executing, attempt: 1)
+    place.isSuspended = true
+    recorder.state(.jobPlaced(JobID(0), place))
+    recorder.move(.paused(started: true), attempt: 1)
+    #expect(recorder.status == "paused, suspended by the cluster")
+    place.isSuspended = false
+    recorder.state(.jobPlaced(JobID(0), place))
+    #expect(recorder.status == "paused")
+  }
+
+  @Test func theClusterHasAJobFromItsNumberToItsEnd() {
+    var recorder = Recorder()
+    recorder.move(.ready(for: .cluster(reason: nil)))
+    #expect(recorder.run[JobID(0)].clusterJob == nil)
+    recorder.state(.jobPlaced(JobID(0), ClusterPlace(id: "7")))
+    let states: [JobState] = [
+      .ready(for: .cluster(reason: nil)), .paused(started: false), .executing, .paused(started: true),
+    ]
+    for state in states {
+      recorder.move(state, attempt: 1)
+      #expect(recorder.run[JobID(0)].clusterJob == "7")
+    }
+    recorder.move(.cancelled(by: .person), attempt: 1)
+    #expect(recorder.run[JobID(0)].clusterJob == nil)
+  }
+
   @Test func anOutageLastsUntilTheControllerAnswers() {
     var recorder = Recorder()
     recorder.time = .seconds(2)

@@ -45,7 +45,10 @@ extension Array where Element == JobEvent {
       .watchChanged(false, fault: "inputs are not watched: No space left on device"),
       .jobPlaced(JobID(0), ClusterPlace(id: "12_3")),
       .jobPlaced(JobID(0), ClusterPlace(id: "12_3", nodes: "node[1-2]")),
-      .jobPlaced(JobID(0), ClusterPlace(id: "12_3", nodes: "node1", took: .milliseconds(310))),
+      .jobPlaced(
+        JobID(0),
+        ClusterPlace(
+          id: "12_3", nodes: "node1", took: .milliseconds(310), before: .milliseconds(60_500), isSuspended: true)),
       .clusterChanged(fault: "Unable to contact slurm controller"), .clusterChanged(fault: nil),
       .jobProgress(JobID(0), JobProgress(done: 5, total: .max, unit: .bytes)),
       .jobProgress(JobID(1), JobProgress(done: 3, total: nil, unit: .steps)),

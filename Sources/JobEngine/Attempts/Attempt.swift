@@ -14,7 +14,9 @@ package final class Attempt: @unchecked Sendable {
   private(set) var hasStarted = false
   /// Whether the attempt was or will be submitted and, as currently known, the cluster has not started it.
   var isWithCluster: Bool
-  var place: ClusterPlace?
+  package internal(set) var place: ClusterPlace?
+  /// How long the attempt had executed before this run saw it; zero for one that has ended.
+  var timeBefore: Duration { place.flatMap { $0.took == nil ? $0.before : nil } ?? .zero }
   /// Whether the end was stated or the attempt was withdrawn; later observations have no effect.
   private(set) var isOver = false
   /// Keeps its handler, and thereby the attempt, until `end()`.

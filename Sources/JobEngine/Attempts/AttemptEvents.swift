@@ -26,7 +26,8 @@ extension JobQueue {
     guard !attempt.hasStarted, !attempt.isWithCluster, !gate.hasRefused(attempt.ticket) else { return }
     attempt.start(at: stream.journal.now)
     scheduler.attemptStarted(
-      ticket: attempt.ticket, pid: (attempt.operation as? ShellOperation)?.processIdentifier)
+      ticket: attempt.ticket, pid: (attempt.operation as? ShellOperation)?.processIdentifier,
+      executedFor: attempt.timeBefore)
     if let note = attempt.note {
       stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, note)))
     }
@@ -175,6 +176,8 @@ extension JobQueue {
     case .executes:
       attempt.isWithCluster = false
       started(attempt)
+      scheduler.attemptSuspended(ticket: attempt.ticket, isSuspended: false)
+    case .suspended: scheduler.attemptSuspended(ticket: attempt.ticket, isSuspended: true)
     case .requeued, nil: break
     }
   }

@@ -47,6 +47,8 @@ package struct ClusterReport: Equatable {
     /// The cluster will execute the attempt once more, from its beginning.
     case requeued
     case executes
+    /// The cluster has suspended the attempt, which had begun; `executes` follows.
+    case suspended
   }
 
   /// Nil where nothing has changed but the place.

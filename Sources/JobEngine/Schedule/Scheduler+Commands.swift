@@ -71,7 +71,12 @@ extension Scheduler {
       if !state(id).isActive { set(id, .paused(started: false)) }
       return
     }
-    if case .paused = state(id) { return }
+    if case .paused(let hasStarted) = state(id) {
+      // The job stays paused when the cluster continues it.
+      guard hasStarted, node.isSuspended, !node.mustPause, let ticket = node.ticket else { return }
+      nodes[id.index].mustPause = true
+      return actions.append(.pause(ticket: ticket))
+    }
     guard let ticket = node.ticket else { return set(id, .paused(started: false)) }
     if state(id).isActive {
       pauseStarted(id, ticket: ticket)
@@ -87,10 +92,15 @@ extension Scheduler {
 
   mutating func pauseStarted(_ id: JobID, ticket: Int) {
     nodes[id.index].mustPause = true
+    actions.append(.pause(ticket: ticket))
+    suspend(id)
+  }
+
+  /// Pauses a started job and suspends its limits until `proceed`.
+  mutating func suspend(_ id: JobID) {
     nodes[id.index].timeLeft = nodes[id.index].deadline.map { max(.zero, $0 - journal.now) }
     nodes[id.index].deadline = nil
     nodes[id.index].silenceEnd = nil
-    actions.append(.pause(ticket: ticket))
     set(id, .paused(started: true))
     if graph[id].service != nil { holdDependents(of: id) }
   }
@@ -102,10 +112,7 @@ extension Scheduler {
     case .paused(started: true):
       guard let ticket = node.ticket else { return }
       actions.append(.resume(ticket: ticket))
-      if node.isReady { serve(id) } else { set(id, .executing) }
-      if let silence = silenceLimit(of: id) { watchSilence(id, until: journal.now + silence) }
-      if let left = node.timeLeft { arm(id, deadline: journal.now + left) }
-      nodes[id.index].timeLeft = nil
+      if !node.isSuspended { proceed(id) }
     case .paused(started: false):
       guard let ticket = node.ticket else { return reconsider(id) }
       // A need was retried meanwhile.
@@ -117,6 +124,14 @@ extension Scheduler {
       reconsider(id)
     default: break
     }
+  }
+
+  /// Ends a started job's pause.
+  mutating func proceed(_ id: JobID) {
+    if nodes[id.index].isReady { serve(id) } else { set(id, .executing) }
+    if let silence = silenceLimit(of: id) { watchSilence(id, until: journal.now + silence) }
+    if let left = nodes[id.index].timeLeft { arm(id, deadline: journal.now + left) }
+    nodes[id.index].timeLeft = nil
   }
 
   private mutating func prioritize(_ id: JobID, _ priority: JobPriority) {

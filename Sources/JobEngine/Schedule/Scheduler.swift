@@ -234,7 +234,9 @@ package struct Scheduler {
 
   /// Notes the start of an attempt; only the process has an effect if the start is stated already, as by the end of a
   /// run.
-  mutating func attemptStarted(ticket: Int, pid: Int32?) {
+  ///
+  /// The time limit of the attempt includes `executedFor`, the time that the cluster has executed it before.
+  mutating func attemptStarted(ticket: Int, pid: Int32?, executedFor: Duration = .zero) {
     guard let id = admitted[ticket] else { return }
     if state(id).isActive {
       if let pid { attemptLaunched(ticket: ticket, pid: pid) }
@@ -251,7 +253,9 @@ package struct Scheduler {
     nodes[id.index].isRequeued = false
     nodes[id.index].earlier = nil
     nodes[id.index].isRepeated = false
-    if let time = graph[id].service.map(\.limit) ?? graph[id].timeout { arm(id, deadline: journal.now + time) }
+    if let time = graph[id].service.map(\.limit) ?? graph[id].timeout {
+      arm(id, deadline: journal.now + max(.zero, time - executedFor))
+    }
     if let silence = silenceLimit(of: id) { watchSilence(id, until: journal.now + silence) }
     if let service = graph[id].service, service.probe == nil { serviceIsReady(ticket: ticket) }
     let node = nodes[id.index]
@@ -272,10 +276,11 @@ package struct Scheduler {
 
   /// Notes that the cluster will execute an attempt again from its beginning; false if the attempt is being ended.
   mutating func attemptRequeued(ticket: Int) -> Bool {
-    guard let id = admitted[ticket], state(id) == .executing, nodes[id.index].canceller == nil,
-      nodes[id.index].excess == nil
+    guard let id = admitted[ticket], nodes[id.index].canceller == nil, nodes[id.index].excess == nil,
+      state(id) == .executing || nodes[id.index].isSuspended && !nodes[id.index].mustPause
     else { return false }
-    (nodes[id.index].deadline, nodes[id.index].silenceEnd) = (nil, nil)
+    (nodes[id.index].deadline, nodes[id.index].silenceEnd, nodes[id.index].timeLeft) = (nil, nil, nil)
+    nodes[id.index].isSuspended = false
     nodes[id.index].isRequeued = true
     set(id, .ready(for: .cluster(reason: nil)))
     return true
@@ -324,6 +329,16 @@ package struct Scheduler {
     admit()
   }
 
+  /// Notes that the cluster has suspended an attempt, and with it its limits, or has continued it.
+  mutating func attemptSuspended(ticket: Int, isSuspended: Bool) {
+    guard let id = admitted[ticket], state(id).isActive, nodes[id.index].isSuspended != isSuspended else { return }
+    nodes[id.index].isSuspended = isSuspended
+    // A person's pause, and the end of the attempt, have suspended its limits already.
+    guard nodes[id.index].canceller == nil, nodes[id.index].excess == nil, !nodes[id.index].mustPause else { return }
+    if isSuspended { suspend(id) } else { proceed(id) }
+    admit()
+  }
+
   /// Notes the end of an attempt; with `outputMatches`, a line of its output matched a pattern of the retry policy.
   mutating func attemptEnded(ticket: Int, _ outcome: AttemptOutcome, outputMatches: Bool = false) {
     guard let id = admitted.removeValue(forKey: ticket) else { return }
@@ -343,6 +358,7 @@ package struct Scheduler {
     nodes[id.index].timeLeft = nil
     nodes[id.index].mustPause = false
     nodes[id.index].isTakenBack = false
+    nodes[id.index].isSuspended = false
     nodes[id.index].isReady = false
     nodes[id.index].isHeld = false
     // A service that was asked to end because no job needs it has succeeded, however it ended.
@@ -640,6 +656,8 @@ package struct Scheduler {
     var isWithdrawing = false
     /// Whether the cluster will execute the attempt once more.
     var isRequeued = false
+    /// Whether the cluster has suspended the attempt.
+    var isSuspended = false
     /// Whether the attempt has started in the cluster although it was to be withdrawn, and will be ended for that.
     var isTakenBack = false
     private var rare: Shared<Rare>?

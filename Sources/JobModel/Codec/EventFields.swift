@@ -218,7 +218,8 @@ extension ClusterPlace {
   init(_ fields: JSONFields) throws(JSONFault) {
     self.init(
       id: try fields.text("cluster_id"), nodes: try fields.text(ifAny: "nodes"),
-      took: try fields.duration(ifAny: "took"))
+      took: try fields.duration(ifAny: "took"), before: try fields.duration(ifAny: "before"),
+      isSuspended: try fields.flag(ifAny: "suspended") ?? false)
   }
 }
 

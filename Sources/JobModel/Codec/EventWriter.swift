@@ -339,6 +339,8 @@ extension ClusterPlace {
     bytes.append(field: "cluster_id", id)
     bytes.append(field: "nodes", nodes)
     bytes.append(field: "took", took)
+    bytes.append(field: "before", before)
+    bytes.append(field: "suspended", isSuspended ? true : nil)
   }
 }
 

@@ -23,10 +23,21 @@ package struct ClusterPlace: Sendable, Equatable {
   package var nodes: String?
   /// How long it has executed, by its node's clock; nil before its end, and where the node has not noted it.
   package var took: Duration?
+  /// How long it had executed before this run saw it; nil for a job that this run has submitted.
+  package var before: Duration?
+  /// Whether the cluster has suspended it.
+  package var isSuspended: Bool
 
-  package init(id: String, nodes: String? = nil, took: Duration? = nil) {
+  package init(
+    id: String, nodes: String? = nil, took: Duration? = nil, before: Duration? = nil, isSuspended: Bool = false
+  ) {
     self.id = id
     self.nodes = nodes
     self.took = took
+    self.before = before
+    self.isSuspended = isSuspended
   }
+
+  /// How long it has executed since this run saw it.
+  var tookHere: Duration? { took.map { max(.zero, $0 - (before ?? .zero)) } }
 }

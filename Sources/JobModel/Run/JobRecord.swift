@@ -140,12 +140,23 @@ package struct JobRecord: Sendable, Equatable {
   }
 
   /// The execution time of the newest attempt, without pauses; nil before the first.
+  ///
+  /// A cluster job that an earlier run has submitted may have executed before this run.
   package func elapsed(at now: Duration) -> Duration? {
     guard let attempt else { return nil }
-    if let end = attempt.endedAt { return end - attempt.startedAt - attempt.pausedFor }
+    let before = place?.before ?? .zero
+    if let end = attempt.endedAt { return before + end - attempt.startedAt - attempt.pausedFor }
     var paused = attempt.pausedFor
     if case .paused(started: true) = state { paused += now - since }
-    return max(.zero, now - attempt.startedAt - paused)
+    return before + max(.zero, now - attempt.startedAt - paused)
+  }
+
+  /// The number of its cluster job, from the submission to the end.
+  package var clusterJob: String? {
+    switch state {
+    case .executing, .serving, .paused, .ready(.cluster): place?.id
+    case .waiting, .ready, .backingOff, .succeeded, .failed, .cancelled, .skipped: nil
+    }
   }
 
   /// When the job was added to the run.
@@ -244,7 +255,7 @@ extension JobRecord {
   /// Notes where it is in the cluster; with the time that an attempt has taken it may have begun before that was seen.
   mutating func put(in place: ClusterPlace, at time: Duration) {
     details.value.place = place
-    guard let took = place.took, state.isActive, let attempt, time - attempt.startedAt < took,
+    guard let took = place.tookHere, state.isActive, let attempt, time - attempt.startedAt < took,
       let start = phases.beginAttempt(at: time - took)
     else { return }
     attempts[attempts.count - 1].startedAt = start
@@ -253,7 +264,7 @@ extension JobRecord {
 
   /// When a state seen at `time` began: a cluster job begins and ends earlier, by its node's clock.
   private func begin(of state: JobState, attempt number: Int, seenAt time: Duration) -> Duration {
-    guard let took = place?.took else { return time }
+    guard let took = place?.tookHere else { return time }
     let earliest = phases.last?.start ?? since
     if case .executing = state, attempts.last?.number != number { return max(earliest, time - took) }
     guard self.state.isActive, !state.isActive, let attempt else { return time }

@@ -32,7 +32,7 @@ package struct StatusText: Equatable, Sendable {
         let parts = [slower].compactMap(\.self) + ProgressText.parts(record, at: now)
         self.init("running", ([""] + parts).joined(separator: ", "))
       } else {
-        self.init("paused")
+        self.init("paused", record.place?.isSuspended == true ? ", suspended by the cluster" : "")
       }
     case .paused:
       self.init(record.state.wait ?? "")
