@@ -106,6 +106,9 @@ final class RunAllocation: @unchecked Sendable {
     guard own != nil, request == requests else { return }
     switch status {
     case .waiting, .submitted: tell(.waits(reason: nil))
+    case .full(let sentence): tell(.waits(reason: sentence))
+    // Its steps say nothing meanwhile.
+    case .found, .suspended: break
     case .pending(_, let reason): tell(.waits(reason: reason?.description))
     case .running(let id, _): if self.id != id { askForNodes(of: id) }
     case .requeued(let id):

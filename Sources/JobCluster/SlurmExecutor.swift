@@ -49,6 +49,8 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
   private let surrounding: SlurmJobID?
   /// Created when it is requested.
   private var allocation: RunAllocation?
+  /// Whether the logs of the jobs that a stopped run may leave in the cluster say so.
+  private var hasNotedLeftJobs = false
   /// How often each job was submitted to the cluster: an attempt that is cancelled before its start is submitted again.
   private var submissions: [JobID: Int] = [:]
 
@@ -116,13 +118,19 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
     guard let status = status as? SlurmStatus else { return nil }
     if status != .waiting { earlier[attempt.job] = nil }
     func place(_ id: SlurmJobID, nodes: String? = nil, took: Duration? = nil) -> ClusterPlace {
-      ClusterPlace(id: id.description, nodes: nodes, took: took)
+      ClusterPlace(id: id.description, nodes: nodes, took: took, before: nodes.flatMap { _ in attempt.place?.before })
     }
     switch status {
     case .waiting: return ClusterReport(.waits(reason: nil))
+    case .full(let sentence): return ClusterReport(.waits(reason: sentence))
     case .submitted(let id): return ClusterReport(.waits(reason: nil), at: place(id))
     case .pending(let id, let reason): return ClusterReport(.waits(reason: reason?.description), at: place(id))
+    case .found(let id, let time): return ClusterReport(nil, at: ClusterPlace(id: id.description, before: time))
     case .running(let id, let nodes): return ClusterReport(.executes, at: place(id, nodes: nodes))
+    case .suspended(let id, let nodes):
+      var there = place(id, nodes: nodes)
+      there.isSuspended = true
+      return ClusterReport(.suspended, at: there)
     case .requeued(let id): return ClusterReport(.requeued, at: place(id))
     case .ended(let outcome):
       // Jobs that are shorter than the time between two queries are never seen executing.
@@ -182,6 +190,21 @@ final class SlurmExecutor: ClusterExecutor, @unchecked Sendable {
 
   func update() {
     if !earlier.isEmpty { endEarlierJobs() }
+    noteLeftJobs()
+  }
+
+  /// Notes in the logs of a stopped run's jobs, once, that they stay in the cluster if the run ends before the controller
+  /// answers.
+  private func noteLeftJobs() {
+    guard !hasNotedLeftJobs, stream.journal.run.stopping != nil, stream.journal.run.clusterOutage != nil else { return }
+    hasNotedLeftJobs = true
+    let run = stream.journal.run
+    for id in run.ids {
+      guard let number = run[id].clusterJob else { continue }
+      let attempt = (run[id].attempt?.number ?? 0) + (run[id].state.isActive ? 0 : 1)
+      let text = "job \(number) may stay in the cluster, whose controller does not answer; to end it: scancel \(number)"
+      stream.state(.jobLog(id, attempt: attempt, LogLine(.note, text)))
+    }
   }
 
   /// Ends in Slurm the jobs that earlier runs have left and that have ended here without being followed, one run at a

@@ -127,8 +127,10 @@ package final class SlurmAllocation: Sendable {
     }
     let id: SlurmJobID? =
       switch operation.status {
-      case .submitted(let id), .pending(let id, _), .running(let id, _), .requeued(let id): id
-      case .waiting, .ended: nil
+      case .submitted(let id), .pending(let id, _), .found(let id, _), .running(let id, _), .suspended(let id, _),
+        .requeued(let id):
+        id
+      case .waiting, .full, .ended: nil
       }
     operation.cancel()
     operation.whenDone { _ in finish() }

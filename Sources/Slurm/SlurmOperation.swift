@@ -85,7 +85,7 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
     DispatchQueue(label: "opdash.check", qos: .userInitiated).async { [self] in
       let answer = check.begin { self.isCancelled }
       if isCancelled { return finish(.failure(CancellationError())) }
-      if let note = answer.note { log([OperationLogLine(text: note, source: .note)]) }
+      if let note = answer.note { self.note(note) }
       guard answer.isUpToDate else {
         submit()
         // A cancellation before this had no effect: the observer did not know the job.
@@ -104,25 +104,28 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
     // Under the lock so that no pause reaches the observer first.
     standing.withLock { standing in
       standing.isFollowed = true
-      observer.follow(job, mayExist: mayExist, isPaused: standing.isPaused) { self.take($0, follower) }
+      observer.follow(
+        job, mayExist: mayExist, isPaused: standing.isPaused, report: { self.take($0, follower) },
+        note: { [weak self] in self?.note($0) })
     }
   }
 
   private func take(_ status: SlurmStatus, _ follower: OutputFollower) {
-    standing.withLock { $0.status = status }
+    let before = standing.withLock { exchange(&$0.status, with: status) }
     // The end in Slurm too comes before the last lines of the log.
     post(.placed(status))
     switch status {
-    case .waiting, .pending: break
+    case .waiting, .full, .pending, .found: break
     case .submitted(let id):
       let chosen = SlurmEnvironment.words(for: job.resources)
       let with = chosen.isEmpty ? "" : ", with \(chosen.joined(separator: ", ")) of the environment"
-      log([OperationLogLine(text: "submitted as job \(id)\(with)", source: .note)])
+      note("submitted as job \(id)\(with)")
     case .running(let id, let nodes):
-      log([OperationLogLine(text: "job \(id) runs on \(nodes)", source: .note)])
+      if case .suspended = before { return note("job \(id) continues") }
+      note("job \(id) runs on \(nodes)")
       follower.start(on: nodes)
-    case .requeued(let id):
-      log([OperationLogLine(text: "job \(id) was requeued in Slurm, and begins again", source: .note)])
+    case .suspended(let id, _): note("job \(id) is suspended in Slurm: its time limits are suspended too")
+    case .requeued(let id): note("job \(id) was requeued in Slurm, and begins again")
     case .ended(let outcome):
       follower.finish(
         on: outcome.nodes, hasSucceeded: outcome.end == .exited(0), mayBeAbsent: !outcome.end.hasOutput
@@ -130,11 +133,13 @@ package final class SlurmOperation: ResultOperation<SlurmOutcome>, ControllableO
     }
   }
 
+  private func note(_ text: String) { log([OperationLogLine(text: text, source: .note)]) }
+
   /// Ends the operation; with `isKept`, the shared file is no longer needed.
   private func end(_ outcome: SlurmOutcome, isKept: Bool) {
     if isKept { unlink(outputPath) }
     if outcome.end == .exited(0) {
-      if let note = check?.end() { log([OperationLogLine(text: note, source: .note)]) }
+      if let note = check?.end() { self.note(note) }
       finish(.success(outcome))
     } else if isCancelled {
       finish(.failure(CancellationError()))

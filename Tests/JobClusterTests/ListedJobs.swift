@@ -20,7 +20,7 @@ final class ListedJobs: SlurmRunner {
 
   /// A line of squeue.
   static func job(_ id: Int, _ state: String, run: String = "r", name: String = "a", attempt: Int) -> String {
-    "\(id)\u{1F}\(state)\u{1F}None\u{1F}\u{1F}T\u{1F}opdash/\(run)/\(name)/\(attempt)\u{1F}\u{1F}\(name)\n"
+    "\(id)\u{1F}\(state)\u{1F}None\u{1F}\u{1F}T\u{1F}opdash/\(run)/\(name)/\(attempt)\u{1F}\u{1F}\(name)\u{1F}0:00\n"
   }
 
   func run(_ command: SlurmCommand, _ done: @escaping @Sendable (SlurmAnswer) -> Void) {

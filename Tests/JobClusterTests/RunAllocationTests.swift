@@ -56,7 +56,7 @@ private final class Allocator: SlurmRunner {
           .exited(0),
           output: state.comments.enumerated().map { place, comment in
             "\(7 + place)\u{1F}\(state.jobs[7 + place] ?? "PENDING\u{1F}None\u{1F}")"
-              + "\u{1F}\(state.submitTime)\u{1F}\(comment)\u{1F}\u{1F}allocation\n"
+              + "\u{1F}\(state.submitTime)\u{1F}\(comment)\u{1F}\u{1F}allocation\u{1F}0:00\n"
           }.joined())
       default: SlurmAnswer(.exited(0))
       }

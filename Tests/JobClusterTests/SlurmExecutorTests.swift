@@ -20,11 +20,14 @@ private final class NoRun: ClusterRun {
 }
 
 @Suite struct SlurmExecutorTests {
-  private func report(_ status: SlurmStatus, isCancelled: Bool = false) -> ClusterReport? {
+  private func report(
+    _ status: SlurmStatus, at place: ClusterPlace? = nil, isCancelled: Bool = false
+  ) -> ClusterReport? {
     let run = NoRun()
     let attempt = Attempt(
       Admission(ticket: 1, job: JobID(0), attempt: 1, priority: .normal), .failure(JobFailure(.error, "none")),
       by: run.programs, named: "a", log: AttemptLog(path: nil, limit: 0, keepsShort: false), check: nil)
+    attempt.place = place
     if isCancelled { attempt.operation.cancel() }
     return RunCluster(surrounding: nil).executor(for: run, allocation: nil).report(status, of: attempt)
   }
@@ -39,6 +42,20 @@ private final class NoRun: ClusterRun {
     #expect(
       report(.running(id, nodes: "n1")) == ClusterReport(.executes, at: ClusterPlace(id: "7", nodes: "n1")))
     #expect(report(.requeued(id)) == ClusterReport(.requeued, at: ClusterPlace(id: "7")))
+    #expect(report(.full("no room")) == ClusterReport(.waits(reason: "no room")))
+    #expect(
+      report(.suspended(id, nodes: "n1"))
+        == ClusterReport(.suspended, at: ClusterPlace(id: "7", nodes: "n1", isSuspended: true)))
+    #expect(
+      report(.found(id, after: .seconds(5))) == ClusterReport(nil, at: ClusterPlace(id: "7", before: .seconds(5))))
+  }
+
+  @Test func theTimeBeforeARunStaysWithTheAttempt() {
+    let (id, place) = (SlurmJobID(7), ClusterPlace(id: "7", before: .seconds(5)))
+    func before(_ status: SlurmStatus) -> Duration? { report(status, at: place)?.place?.before }
+    #expect(before(.running(id, nodes: "n1")) == .seconds(5))
+    #expect(before(.ended(SlurmOutcome(.exited(0), id: id, nodes: "n1"))) == .seconds(5))
+    #expect(before(.requeued(id)) == nil)
   }
 
   @Test func aJobWhoseStartNoQuerySawHasExecutedIfItHadANode() {
@@ -48,6 +65,32 @@ private final class NoRun: ClusterRun {
     let waiting = SlurmOutcome(.cancelled, id: SlurmJobID(7))
     #expect(report(.ended(waiting)) == ClusterReport(nil, at: ClusterPlace(id: "7")))
     #expect(report(.ended(SlurmOutcome(.refused("no")))) == nil)
+  }
+
+  /// The controller does not answer the cancellations of a run that is stopped.
+  @Test func theLogOfAJobThatMayStayInTheClusterSaysSo() throws {
+    let run = NoRun()
+    let executor = RunCluster(surrounding: nil).executor(for: run, allocation: nil)
+    let job = Job(name: "a", work: .shell(ShellWork(.script("x"), cluster: ClusterRequest())))
+    let start = RunStart(id: "r", name: "g", slots: 1, at: .distantPast, jobs: 2)
+    func notes(_ id: Int) -> [String] {
+      let log = run.stream.journal.run[JobID(id)].log
+      return (0..<log.count).map { log[$0].line.text }
+    }
+    run.stream.queue.sync {
+      for fact in [
+        JobFact.runStarted(start), .jobAdded(JobID(0), job), .jobAdded(JobID(1), job),
+        .jobPlaced(JobID(0), ClusterPlace(id: "7")), .clusterChanged(fault: "no answer"),
+        .jobState(JobID(0), .ready(for: .cluster(reason: nil)), attempt: 0, pid: nil),
+      ] { run.stream.state(fact) }
+      executor.update()
+      #expect(notes(0).isEmpty)
+      run.stream.state(.stopRequested(.terminate, by: .signal))
+      for _ in 1...2 { executor.update() }
+      #expect(
+        notes(0) == ["job 7 may stay in the cluster, whose controller does not answer; to end it: scancel 7"])
+      #expect(notes(1).isEmpty)
+    }
   }
 
   @Test func aProgramForTheClusterWritesItsValuesIntoTheSharedFolder() {

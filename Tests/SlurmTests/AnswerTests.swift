@@ -8,7 +8,7 @@ import Testing
   private func line(_ fields: String...) -> String { fields.joined(separator: "\u{1F}") }
 
   @Test func aLineOfTheQueueTellsStateReasonNodesAndComment() throws {
-    let text = line("2_1", "PENDING", "Resources", "", "T", "opdash/r/a/1", "/dev/stdin opdash/r/a/1", "b")
+    let text = line("2_1", "PENDING", "Resources", "", "T", "opdash/r/a/1", "/dev/stdin opdash/r/a/1", "b", "0:00")
     let pending = try #require(SlurmRecord(queueLine: text))
     #expect(pending.id == SlurmJobID(2, index: 1))
     #expect(pending.state == .pending)
@@ -17,11 +17,12 @@ import Testing
     #expect(pending.comment == "opdash/r/a/1")
     #expect(pending.submitTime == "T")
     #expect(pending.name == "b")
-    let ended = line("9", "COMPLETED", "None", "node[1-3]", "T", "(null)", "(null)", "b")
+    let ended = line("9", "COMPLETED", "None", "node[1-3]", "T", "(null)", "(null)", "b", "1-02:03:04")
     let record = try #require(SlurmRecord(queueLine: ended))
     #expect(record.end == .exited(0))
     #expect(record.comment == nil)
     #expect(record.nodes == "node[1-3]")
+    #expect(record.used == .seconds(86_400 + 2 * 3600 + 3 * 60 + 4))
   }
 
   @Test(
@@ -30,7 +31,7 @@ import Testing
       ("opdash/r/a/2", "/dev/stdin opdash/r/a/1", 1), ("opdash/r/a/2", "/home/me/job.sh 5", 2),
     ] as [(String, String, Int?)])
   func theCommandNamesTheAttemptAndElseTheComment(comment: String, command: String, attempt: Int?) throws {
-    let text = line("2", "RUNNING", "None", "node1", "T", comment, command, "b")
+    let text = line("2", "RUNNING", "None", "node1", "T", comment, command, "b", "")
     let mark = attempt.map { SlurmIdentity.Comment.job(SlurmIdentity(run: "r", job: "a", attempt: $0)) }
     #expect(try #require(SlurmRecord(queueLine: text)).mark == mark)
     let detailed =
@@ -39,10 +40,10 @@ import Testing
   }
 
   @Test func aLineThatIsNoneOfTheQueueIsIgnored() {
-    for text in ["", "1", "squeue: error: x", line("10_[0-3%2]", "PENDING", "None", "", "", "", "", "")] {
+    for text in ["", "1", "squeue: error: x", line("10_[0-3%2]", "PENDING", "None", "", "", "", "", "", "")] {
       #expect(SlurmRecord(queueLine: text) == nil, "\(text)")
     }
-    #expect(SlurmRecord(queueLine: line("1", "DREAMING", "None", "", "", "", "", "")) == nil)
+    #expect(SlurmRecord(queueLine: line("1", "DREAMING", "None", "", "", "", "", "", "")) == nil)
   }
 
   @Test(arguments: [
@@ -159,20 +160,36 @@ import Testing
 
   @Test(arguments: ["", "  ", "(null)", "None", "N/A", " None "])
   func whatSaysNothingIsNoReasonAndNoComment(text: String) throws {
-    let record = try #require(SlurmRecord(queueLine: line("3", "PENDING", text, "", "T", text, "", "a")))
+    let record = try #require(SlurmRecord(queueLine: line("3", "PENDING", text, "", "T", text, "", "a", text)))
     #expect(record.reason == nil)
     #expect(record.comment == nil)
   }
 
-  @Test func onlyAStoppedJobIsSuspended() throws {
-    let stopped = line("3", "STOPPED", "None", "node1", "T", "", "", "a")
-    let running = line("3", "RUNNING", "None", "node1", "T", "", "", "a")
-    #expect(try #require(SlurmRecord(queueLine: stopped)).isSuspended)
-    #expect(try #require(SlurmRecord(queueLine: running)).isSuspended == false)
-    #expect(try #require(SlurmRecord(controlLine: "JobId=3 JobName=a JobState=STOPPED")).isSuspended)
-    #expect(try #require(SlurmRecord(controlLine: "JobId=3 JobName=a JobState=RUNNING")).isSuspended == false)
-    let accounted = line("3", "COMPLETED", "0:0", "node1", "T", "", "a")
-    #expect(try #require(SlurmRecord(accountingLine: accounted)).isSuspended == false)
+  @Test func aJobIsStoppedByASignalOrSuspendedByTheCluster() throws {
+    for (state, isStopped, isSuspended) in [
+      ("STOPPED", true, false), ("SUSPENDED", false, true), ("RUNNING", false, false),
+    ] {
+      let queued = try #require(SlurmRecord(queueLine: line("3", state, "None", "node1", "T", "", "", "a", "1:05")))
+      let detailed = try #require(SlurmRecord(controlLine: "JobId=3 JobName=a JobState=\(state) RunTime=00:01:05"))
+      for record in [queued, detailed] {
+        #expect(record.isStopped == isStopped)
+        #expect(record.isSuspended == isSuspended)
+        #expect(record.used == .seconds(65))
+      }
+    }
+    let accounted = try #require(SlurmRecord(accountingLine: line("3", "COMPLETED", "0:0", "node1", "T", "", "a")))
+    #expect(!accounted.isStopped && !accounted.isSuspended)
+  }
+
+  @Test(
+    arguments: [
+      ("0:00", 0), ("59:59", 3599), ("1:00:00", 3600), ("365-23:59:59", 366 * 86_400 - 1), ("", nil), ("5", nil),
+      ("-1:00", nil), ("1:x", nil), ("1:2:3:4", nil), ("INVALID", nil), ("1-", nil), ("999999999999999999-0:00", nil),
+      ("1:99999999999", nil),
+    ] as [(String, Int?)])
+  func theTimeUsedIsRead(text: String, seconds: Int?) throws {
+    let record = try #require(SlurmRecord(queueLine: line("3", "RUNNING", "None", "n", "T", "", "", "a", text)))
+    #expect(record.used == seconds.map { .seconds($0) })
   }
 
   @Test func aDetailedLineTellsItsFieldsAndTheFirstOfAKey() throws {

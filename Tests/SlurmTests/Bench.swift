@@ -11,6 +11,7 @@ final class Bench: Sendable {
   let folder: TemporaryFolder
   let observer: SlurmObserver
   private let told = Lock<[String: [SlurmStatus]]>([:])
+  private let noted = Lock<[String: [String]]>([:])
   let controller = Lock<[SlurmController]>([])
 
   init(_ settings: SlurmObserver.Settings = .init()) throws {
@@ -42,14 +43,16 @@ final class Bench: Sendable {
     _ name: String, _ resources: SlurmResources = SlurmResources(), mayExist: Bool = false, isPaused: Bool = false,
     stop: SlurmJob.Stop = .init()
   ) {
-    let told = told
-    observer.follow(job(name, resources, stop: stop), mayExist: mayExist, isPaused: isPaused) { status in
-      told.withLock { $0[name, default: []].append(status) }
-    }
+    let (told, noted) = (told, noted)
+    observer.follow(
+      job(name, resources, stop: stop), mayExist: mayExist, isPaused: isPaused,
+      report: { status in told.withLock { $0[name, default: []].append(status) } },
+      note: { text in noted.withLock { $0[name, default: []].append(text) } })
     settle()
   }
 
   func identity(_ name: String) -> SlurmIdentity { observer.identity(job: name, attempt: 1) }
+  func notes(_ name: String) -> [String] { noted.withLock { $0[name] ?? [] } }
   func statuses(_ name: String) -> [SlurmStatus] { told.withLock { $0[name] ?? [] } }
 
   func end(_ name: String) -> SlurmEnd? {

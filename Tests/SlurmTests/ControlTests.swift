@@ -112,7 +112,7 @@ import Testing
     bench.slurm.change { $0.isDown = true }
     bench.observer.setPaused(true, bench.identity("a"))
     bench.advance(.milliseconds(100))
-    #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "hold", "1"]])
+    #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "uhold", "1"]])
     bench.observer.setPaused(false, bench.identity("a"))
     bench.slurm.setAll("PENDING", reason: "JobHeldUser", node: "")
     bench.slurm.change { $0.isDown = false }
@@ -120,31 +120,208 @@ import Testing
     #expect(bench.slurm.calls(of: "scontrol").dropFirst() == [["scontrol", "release", "1"]])
   }
 
+  /// The user may have held the job for a reason of his own, before the run and after a pause.
+  @Test func aHoldAfterAPauseIsSomeoneElses() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    for isPaused in [true, false] {
+      bench.observer.setPaused(isPaused, bench.identity("a"))
+      bench.advance(.seconds(3))
+    }
+    let calls = [["scontrol", "uhold", "1"], ["scontrol", "release", "1"]]
+    #expect(bench.slurm.calls(of: "scontrol") == calls)
+    bench.slurm.setAll("PENDING", reason: "JobHeldUser", node: "")
+    bench.advance(.seconds(5))
+    #expect(bench.slurm.calls(of: "scontrol") == calls)
+    #expect(bench.statuses("a").last == .pending(SlurmJobID(1), SlurmReason("JobHeldUser")))
+    // A pause changes nothing, nor does its end.
+    for isPaused in [true, false] {
+      bench.observer.setPaused(isPaused, bench.identity("a"))
+      bench.advance(.seconds(3))
+    }
+    #expect(bench.slurm.calls(of: "scontrol") == calls)
+  }
+
+  /// It began at the moment of the hold, and is stopped: its reason in Slurm stays.
+  @Test func aJobThatBeganWhenItWasHeldIsNotHeldAfterItsPause() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.observer.setPaused(true, bench.identity("a"))
+    bench.advance(.milliseconds(100))
+    bench.slurm.setAll("RUNNING", reason: "JobHeldUser")
+    bench.advance(.seconds(2))
+    bench.observer.setPaused(false, bench.identity("a"))
+    bench.advance(.seconds(2))
+    let halt = bench.observer.files.halt(of: bench.identity("a"))
+    #expect(!halt.isStanding)
+  }
+
+  @Test func whatSomeoneElseHoldsIsHeldByAPauseOnceItIsReleased() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.setAll("PENDING", reason: "JobHeldUser", node: "")
+    bench.advance(.seconds(2))
+    bench.observer.setPaused(true, bench.identity("a"))
+    bench.advance(.seconds(2))
+    #expect(bench.slurm.calls(of: "scontrol").isEmpty)
+    bench.slurm.setAll("PENDING", reason: "Priority", node: "")
+    bench.advance(.seconds(2))
+    #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "uhold", "1"]])
+  }
+
   @Test(arguments: [("STOPPED", "None"), ("PENDING", "JobHeldUser")])
   func aJobThatAnotherProcessHadPausedGoesOn(state: String, reason: String) throws {
     let bench = try Bench()
     bench.follow("a")
     bench.advance(.seconds(1))
+    if state == "STOPPED" { bench.slurm.setAll("RUNNING") }
+    bench.advance(.seconds(2))
+    bench.observer.setPaused(true, bench.identity("a"))
+    bench.advance(.seconds(1))
+    bench.abandon()
+    bench.slurm.setAll(state, reason: reason, node: state == "PENDING" ? "" : "node1")
+    let (stops, holds) = (bench.slurm.calls(of: "scancel").count, bench.slurm.calls(of: "scontrol").count)
+    let next = Bench(after: bench)
+    next.follow("a", mayExist: true)
+    next.advance(.seconds(2))
+    let calls = next.slurm.calls(of: "scancel").dropFirst(stops) + next.slurm.calls(of: "scontrol").dropFirst(holds)
+    #expect(
+      calls.first == (state == "PENDING" ? ["scontrol", "release", "1"] : ["scancel", "--full", "--signal=CONT", "1"]))
+  }
+
+  @Test(arguments: [("STOPPED", "None"), ("PENDING", "JobHeldUser")])
+  func whatAnotherProcessHasNotPausedStaysAsItIs(state: String, reason: String) throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    // It has paused the job, and resumed it.
+    for isPaused in [true, false] {
+      bench.observer.setPaused(isPaused, bench.identity("a"))
+      bench.advance(.seconds(2))
+    }
     bench.abandon()
     bench.slurm.setAll(state, reason: reason, node: state == "PENDING" ? "" : "node1")
     let next = Bench(after: bench)
     next.follow("a", mayExist: true)
-    next.advance(.seconds(2))
-    let calls = next.slurm.calls(of: "scancel") + next.slurm.calls(of: "scontrol")
-    #expect(
-      calls.first == (state == "PENDING" ? ["scontrol", "release", "1"] : ["scancel", "--full", "--signal=CONT", "1"]))
+    next.advance(.seconds(3))
+    #expect(next.slurm.calls(of: "scancel").isEmpty)
+    #expect(next.slurm.calls(of: "scontrol").count == 2)
+  }
+
+  // MARK: Refusals
+
+  private static func denied(_ jobs: String...) -> SlurmAnswer {
+    let lines = jobs.map { "scancel: error: Kill job error on job id \($0): Access/permission denied\n" }
+    return SlurmAnswer(.exited(1), error: lines.joined())
+  }
+
+  @Test(arguments: [denied("1"), SlurmAnswer(.exited(127), error: "scancel: not found\n"), SlurmAnswer(.exited(1))])
+  func aCancellationThatFailsIsRepeatedAfterTheNextQuery(answer: SlurmAnswer) throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(exactly: .milliseconds(2100))
+    bench.slurm.change { $0.canned["scancel"] = [answer, answer] }
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(exactly: .milliseconds(500))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+    bench.advance(exactly: .seconds(5))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"], ["scancel", "1"], ["scancel", "1"]])
+    #expect(bench.notes("a") == ["scancel has failed, and is called again: \(answer.fault)"])
+  }
+
+  @Test func ofSeveralJobsOnlyTheRefusedOneIsCancelledAgain() throws {
+    let bench = try Bench()
+    for number in 0..<3 { bench.follow("a\(number)", SlurmResources(cpus: number + 1)) }
+    bench.advance(.seconds(2))
+    bench.slurm.change { $0.canned["scancel"] = [Self.denied("2")] }
+    for number in 0..<3 { bench.observer.cancel(bench.identity("a\(number)")) }
+    bench.advance(.seconds(3))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1", "2", "3"], ["scancel", "2"]])
+    #expect(bench.notes("a0").isEmpty && bench.notes("a1").count == 1)
+  }
+
+  @Test func anArrayIsRefusedAsAWhole() throws {
+    let bench = try Bench()
+    for number in 0..<3 { bench.follow("a\(number)") }
+    bench.advance(.seconds(2))
+    bench.slurm.change { $0.canned["scancel"] = [Self.denied("1_[0-1]")] }
+    for number in 0..<2 { bench.observer.cancel(bench.identity("a\(number)")) }
+    bench.advance(.seconds(3))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1_[0-1]"], ["scancel", "1_[0-1]"]])
+  }
+
+  @Test func aJobThatIsGoneIsNotCancelledAgain() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    let error = "scancel: error: Kill job error on job id 1: Job/step already completing or completed\n"
+    bench.slurm.change { $0.canned["scancel"] = [SlurmAnswer(.exited(1), error: error)] }
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(.seconds(5))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+    #expect(bench.notes("a").isEmpty)
+  }
+
+  @Test func aPauseThatFailsIsRepeated() throws {
+    let bench = try bench([SlurmJob.Stop()])
+    bench.slurm.change { $0.canned["scancel"] = [Self.denied("1")] }
+    bench.observer.setPaused(true, bench.identity("a0"))
+    bench.advance(.seconds(3))
+    let stop = ["scancel", "--full", "--signal=STOP", "1"]
+    #expect(bench.slurm.calls(of: "scancel") == [stop, stop])
+  }
+
+  @Test func aHoldThatFailsBecauseTheJobHasBegunIsAStop() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    let error = "Job is no longer pending execution for job 1\n"
+    bench.slurm.change { $0.canned["scontrol"] = [SlurmAnswer(.exited(1), error: error)] }
+    bench.observer.setPaused(true, bench.identity("a"))
+    bench.advance(.milliseconds(50))
+    bench.slurm.setAll("RUNNING")
+    bench.advance(.seconds(3))
+    #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "uhold", "1"]])
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "--full", "--signal=STOP", "1"]])
+  }
+
+  // MARK: Suspension by the cluster
+
+  @Test func aSuspendedJobIsCancelledWithoutASignal() throws {
+    let bench = try bench([interrupt])
+    bench.slurm.setAll("SUSPENDED")
+    bench.advance(.seconds(2))
+    #expect(bench.statuses("a0").last == .suspended(SlurmJobID(1), nodes: "node1"))
+    bench.observer.cancel(bench.identity("a0"))
+    bench.advance(.milliseconds(100))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+  }
+
+  @Test func aSuspendedJobIsPausedOnceTheClusterContinuesIt() throws {
+    let bench = try bench([interrupt])
+    bench.slurm.setAll("SUSPENDED")
+    bench.advance(.seconds(2))
+    bench.observer.setPaused(true, bench.identity("a0"))
+    bench.advance(.seconds(2))
+    #expect(bench.slurm.calls(of: "scancel").isEmpty)
+    bench.slurm.setAll("RUNNING")
+    bench.advance(.seconds(2))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "--full", "--signal=STOP", "1"]])
   }
 
   /// The other job of the array is perhaps followed later.
   @Test func ofAnArrayOfAnotherProcessOnlyTheFollowedJobIsCancelled() throws {
     let bench = try Bench()
-    for name in ["a", "b"] { bench.follow(name) }
+    for name in ["a1", "a2"] { bench.follow(name) }
     bench.advance(.seconds(1))
     bench.abandon()
     let next = Bench(after: bench)
-    next.follow("a", mayExist: true)
+    next.follow("a1", mayExist: true)
     next.advance(.seconds(2))
-    next.observer.cancel(next.identity("a"))
+    next.observer.cancel(next.identity("a1"))
     next.advance(.seconds(1))
     #expect(next.slurm.calls(of: "scancel") == [["scancel", "1_[0]"]])
   }
@@ -234,18 +411,16 @@ import Testing
   }
 
   /// What a program makes of its stop signal is not a success of its work, but one that had ended before was done.
-  @Test(arguments: [true, false])
-  func aProgramThatWasStoppedHasNotSucceeded(hadEnded: Bool) throws {
+  @Test(arguments: [nil, "", "scancel: error: Kill job error on job id 1: Invalid job id specified\n"] as [String?])
+  func aProgramThatWasStoppedHasNotSucceeded(error: String?) throws {
     let bench = try bench([interrupt])
-    if hadEnded {
-      let error = "scancel: error: Kill job error on job id 1: Invalid job id specified\n"
-      bench.slurm.change { $0.canned["scancel"] = [SlurmAnswer(.exited(1), error: error)] }
-    }
+    if let error { bench.slurm.change { $0.canned["scancel"] = [SlurmAnswer(.exited(1), error: error)] } }
     bench.observer.cancel(bench.identity("a0"))
     bench.advance(.milliseconds(50))
     bench.slurm.setAll("COMPLETED")
     bench.advance(.seconds(2))
-    #expect(bench.end("a0") == (hadEnded ? .exited(0) : .cancelled))
+    #expect(bench.end("a0") == (error != nil ? .exited(0) : .cancelled))
+    #expect(bench.notes("a0").isEmpty)
     #expect(bench.slurm.calls(of: "scancel").count == 1)
   }
 
@@ -324,7 +499,7 @@ import Testing
     let identity = bench.identity("a")
     bench.observer.setPaused(true, identity)
     bench.advance(.milliseconds(100))
-    #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "hold", "1"]])
+    #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "uhold", "1"]])
     bench.advance(.seconds(3))
     #expect(bench.statuses("a").last == .pending(SlurmJobID(1), SlurmReason("JobHeldUser")))
     bench.observer.setPaused(false, identity)
@@ -470,7 +645,7 @@ import Testing
     bench.advance(exactly: .milliseconds(500))
     bench.observer.setPaused(true, bench.identity("a"))
     bench.advance(exactly: .milliseconds(100))
-    #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "hold", "1"]])
+    #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "uhold", "1"]])
     bench.slurm.setAll("RUNNING")
     bench.advance(exactly: .seconds(3))
     #expect(bench.slurm.calls(of: "scontrol").count == 1)
@@ -510,13 +685,13 @@ import Testing
   /// Its number may be that of another array by now.
   @Test func anArrayOfBeforeAnOutageIsCancelledByItsIndices() throws {
     let bench = try Bench()
-    for name in ["a", "b"] { bench.follow(name) }
+    for name in ["a1", "a2"] { bench.follow(name) }
     bench.advance(exactly: .seconds(1))
     bench.slurm.change { $0.isDown = true }
     bench.advance(exactly: .seconds(4))
     bench.slurm.change { $0.isDown = false }
     bench.advance(exactly: .seconds(4))
-    for name in ["a", "b"] { bench.observer.cancel(bench.identity(name)) }
+    for name in ["a1", "a2"] { bench.observer.cancel(bench.identity(name)) }
     bench.advance(exactly: .milliseconds(100))
     #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1_[0-1]"]])
   }

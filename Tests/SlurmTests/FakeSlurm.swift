@@ -17,16 +17,17 @@ final class FakeSlurm: SlurmRunner {
     var command = "(null)"
     var name = "other"
     var submitTime = "2026-11-26T10:00:00"
+    var used = "0:00"
 
     var queueLine: String {
-      [id.description, state, reason, node, submitTime, comment, command, name].joined(separator: "\u{1F}")
+      [id.description, state, reason, node, submitTime, comment, command, name, used].joined(separator: "\u{1F}")
     }
 
     var controlLine: String {
       let number =
         id.index.map { "JobId=9\(id.number)\($0) ArrayJobId=\(id.number) ArrayTaskId=\($0)" } ?? "JobId=\(id)"
       return "\(number) JobName=\(name) JobState=\(state) Reason=\(reason) ExitCode=\(status >> 8):\(status & 0x7F) "
-        + "SubmitTime=\(submitTime) NodeList=\(node.isEmpty ? "(null)" : node) Command=\(command) WorkDir=/ "
+        + "RunTime=\(used) SubmitTime=\(submitTime) NodeList=\(node.isEmpty ? "(null)" : node) Command=\(command) WorkDir=/ "
         + "Comment=\(comment)"
     }
   }
@@ -101,7 +102,7 @@ final class FakeSlurm: SlurmRunner {
     case "scontrol":
       let ids = arguments[2].split(separator: ",").map(String.init)
       for index in state.jobs.indices where ids.contains(state.jobs[index].id.description) {
-        state.jobs[index].reason = arguments[1] == "hold" ? "JobHeldUser" : "Resources"
+        state.jobs[index].reason = arguments[1] == "uhold" ? "JobHeldUser" : "Resources"
       }
       return SlurmAnswer(.exited(0))
     case "sacct": return SlurmAnswer(.exited(1), error: "Slurm accounting storage is disabled\n")

@@ -37,7 +37,8 @@ import Testing
     followed.last = SlurmRecord(id: SlurmJobID(3), state: .running)
     followed.orphanSince = .seconds(9)
     followed.hold = .suspended
-    followed.mayBeHeld = true
+    followed.halt.begin(isStop: true)
+    followed.refused = [.cancel]
     followed.isCancelSent = true
     followed.isStopSent = true
     followed.isStopped = true
@@ -54,7 +55,8 @@ import Testing
     #expect(followed.last == nil)
     #expect(followed.orphanSince == nil)
     #expect(followed.hold == .none)
-    #expect(!followed.mayBeHeld)
+    #expect(followed.halt == SlurmFiles.Halt())
+    #expect(followed.refused.isEmpty)
     #expect(!followed.isCancelSent)
     #expect(!followed.isStopSent)
     #expect(!followed.isStopped)

@@ -186,7 +186,7 @@ import Testing
   }
 
   /// Accounts without comments know a job of an array by the array's name.
-  @Test(arguments: ["a[3]", "a", "opdash", "b"])
+  @Test(arguments: ["a[3]", "a", "b"])
   func theAccountingIsAskedForAJobOfAnotherProcess(name: String) throws {
     let bench = try Bench()
     try bench.write("5 node1\n", to: "a[3]", ".claim")
@@ -238,7 +238,7 @@ import Testing
   /// Of an array the nodes get only the name of the script.
   @Test func aJobWhoseNodeDoesNotSeeItsScriptSaysSo() throws {
     let bench = try Bench()
-    for name in ["a", "b"] { bench.follow(name) }
+    for name in ["a1", "a2"] { bench.follow(name) }
     for _ in 0..<3 {
       bench.advance(.seconds(1))
       bench.slurm.change { slurm in
@@ -253,7 +253,7 @@ import Testing
     }
     #expect(bench.slurm.calls(of: "sbatch").count == 3)
     let sentence = "node1 can't read its script in \(bench.observer.files.folder): all nodes must see this folder"
-    for name in ["a", "b"] { #expect(bench.end(name) == .notStarted(sentence)) }
+    for name in ["a1", "a2"] { #expect(bench.end(name) == .notStarted(sentence)) }
   }
 
   /// Its script notes that it was told to end.
@@ -382,13 +382,13 @@ import Testing
 
   @Test func severalMissingJobsAreAskedForByOneCall() throws {
     let bench = try Bench()
-    for name in ["a", "b"] { bench.follow(name) }
+    for name in ["a1", "a2"] { bench.follow(name) }
     bench.advance(exactly: .seconds(1))
     bench.slurm.setAll("FAILED", reason: "NonZeroExitCode", status: 6 << 8)
     bench.slurm.change { slurm in for index in slurm.jobs.indices { slurm.jobs[index].isPurged = true } }
     bench.advance(exactly: .seconds(2))
     #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "show", "job", "-a", "-o"]])
-    for name in ["a", "b"] { #expect(bench.end(name) == .exited(6)) }
+    for name in ["a1", "a2"] { #expect(bench.end(name) == .exited(6)) }
     #expect(bench.slurm.calls(of: "sacct").isEmpty)
   }
 

@@ -95,43 +95,43 @@ import Testing
   }
 
   @Test func aListOfAnArrayThatCouldNotBeReadIsReadInTheNextQuery() throws {
-    let first = try bench("a", "b")
+    let first = try bench("a1", "a2")
     first.abandon()
     let comment = try #require(first.slurm.state.withLock { $0.jobs.first?.comment })
     guard case .batch(_, let name)? = SlurmIdentity.Comment(comment) else { return #expect(Bool(false), "\(comment)") }
     let path = first.observer.files.path(ofBatch: name)
     #expect(rename(path, path + ".away") == 0)
     let next = Bench(after: first)
-    next.follow("b", mayExist: true)
+    next.follow("a2", mayExist: true)
     next.advance(exactly: .milliseconds(100))
-    #expect(next.statuses("b").isEmpty)
+    #expect(next.statuses("a2").isEmpty)
     #expect(rename(path + ".away", path) == 0)
     next.advance(exactly: .seconds(1))
-    #expect(next.statuses("b") == [.pending(SlurmJobID(1, index: 1), SlurmReason("Resources"))])
+    #expect(next.statuses("a2") == [.pending(SlurmJobID(1, index: 1), SlurmReason("Resources"))])
     #expect(next.slurm.calls(of: "sbatch").count == 1)
   }
 
   @Test func aJobForgottenWithItsCancellationEndsInTheFirstQuery() throws {
-    let bench = try bench("a", "b")
+    let bench = try bench("a1", "a2")
     bench.slurm.change { $0.held = ["scancel"] }
-    bench.observer.cancel(bench.identity("b"))
+    bench.observer.cancel(bench.identity("a2"))
     bench.advance(exactly: .milliseconds(5))
     bench.slurm.change { slurm in slurm.jobs.removeAll { $0.id.index == 1 } }
     bench.slurm.release()
     bench.advance(exactly: .zero)
-    #expect(bench.end("b") == .cancelled)
-    #expect(bench.end("a") == nil)
+    #expect(bench.end("a2") == .cancelled)
+    #expect(bench.end("a1") == nil)
   }
 
   @Test func aForgottenJobWithAClaimHasNotEndedByItsCancellation() throws {
-    let bench = try bench("a", "b")
-    bench.observer.cancel(bench.identity("b"))
+    let bench = try bench("a1", "a2")
+    bench.observer.cancel(bench.identity("a2"))
     bench.advance(exactly: .milliseconds(100))
-    try bench.write("1_1 node1\n", to: "b", ".claim")
-    try bench.write("5 1_1\n", to: "b", ".exit")
+    try bench.write("1_1 node1\n", to: "a2", ".claim")
+    try bench.write("5 1_1\n", to: "a2", ".exit")
     bench.slurm.change { slurm in slurm.jobs.removeAll { $0.id.index == 1 } }
     bench.advance(exactly: .seconds(1))
-    #expect(bench.end("b") == .exited(5))
+    #expect(bench.end("a2") == .exited(5))
   }
 
   // MARK: Jobs that somebody changes
@@ -141,14 +141,14 @@ import Testing
   func aJobWhoseCommentTheSiteReplacesIsFollowed(showsCommands: Bool, comment: String) throws {
     let bench = try Bench()
     bench.slurm.change { ($0.siteComment, $0.showsCommands) = (comment, showsCommands) }
-    for name in ["a", "b"] { bench.follow(name) }
+    for name in ["a1", "a2"] { bench.follow(name) }
     bench.advance(exactly: .milliseconds(500))
     bench.slurm.setAll("RUNNING")
     bench.advance(exactly: .seconds(60))
-    #expect(bench.statuses("a").last == .running(SlurmJobID(1, index: 0), nodes: "node1"))
+    #expect(bench.statuses("a1").last == .running(SlurmJobID(1, index: 0), nodes: "node1"))
     bench.slurm.setAll("FAILED", reason: "NonZeroExitCode", status: 3 << 8)
     bench.advance(exactly: .seconds(1))
-    for name in ["a", "b"] { #expect(bench.end(name) == .exited(3)) }
+    for name in ["a1", "a2"] { #expect(bench.end(name) == .exited(3)) }
     #expect(bench.slurm.calls(of: "sbatch").count == 1)
     #expect(bench.slurm.calls(of: "scontrol").isEmpty)
   }
@@ -250,14 +250,14 @@ import Testing
   }
 
   @Test func aProgramWithAClaimMayExitWithTheStatusesOfTheScript() throws {
-    let bench = try bench("a", "b")
-    for (index, name) in ["a", "b"].enumerated() { try bench.write("1_\(index) node1\n", to: name, ".claim") }
-    try bench.write("75 1_0\n", to: "a", ".exit")
+    let bench = try bench("a1", "a2")
+    for (index, name) in ["a1", "a2"].enumerated() { try bench.write("1_\(index) node1\n", to: name, ".claim") }
+    try bench.write("75 1_0\n", to: "a1", ".exit")
     bench.slurm.setAll("FAILED", reason: "NonZeroExitCode", status: BatchScript.unreadStatus << 8)
     bench.slurm.change { $0.jobs[0].status = BatchScript.duplicateStatus << 8 }
     bench.advance(exactly: .seconds(1))
-    #expect(bench.end("a") == .exited(75))
-    #expect(bench.end("b") == .exited(76))
+    #expect(bench.end("a1") == .exited(75))
+    #expect(bench.end("a2") == .exited(76))
     #expect(bench.slurm.calls(of: "sbatch").count == 1)
   }
 
@@ -392,5 +392,73 @@ import Testing
     try bench.write("4 1\n", to: "a", ".exit")
     bench.advance(exactly: .seconds(1))
     #expect(bench.end("a") == .exited(4))
+  }
+
+  // MARK: Jobs of another process
+
+  /// Another observer that follows `a`, which the first one has left as `state`.
+  private func left(_ state: String, used: String = "0:00", halt: String? = nil) throws -> Bench {
+    let first = try bench("a")
+    first.abandon()
+    first.slurm.setAll(state)
+    first.slurm.change { $0.jobs[0].used = used }
+    if let halt { try first.write(halt, to: "a", ".halt") }
+    return Bench(after: first)
+  }
+
+  /// Slurm counts whole seconds, of which the first may be a fraction, and those in which the program was stopped.
+  @Test(arguments: [(nil, 3659), ("over 600\n", 3059), ("over 7200\n", 0), ("standing x\n", 3659)] as [(String?, Int)])
+  func aJobOfAnotherProcessHasExecutedForATime(halt: String?, seconds: Int) throws {
+    let next = try left("RUNNING", used: "1:01:00", halt: halt)
+    next.follow("a", mayExist: true)
+    next.advance(.seconds(3))
+    let id = SlurmJobID(1)
+    #expect(next.statuses("a") == [.found(id, after: .seconds(seconds)), .running(id, nodes: "node1")])
+  }
+
+  @Test func aJobOfAnotherProcessThatHasEndedHasTakenItsTime() throws {
+    let next = try left("COMPLETED")
+    try next.write("0 1 100.00 160.50\n", to: "a", ".exit")
+    next.follow("a", mayExist: true)
+    next.advance(.seconds(3))
+    #expect(next.statuses("a").first == .found(SlurmJobID(1), after: .milliseconds(60_500)))
+    #expect(next.end("a") == .exited(0))
+  }
+
+  @Test func aJobThatThisProcessHasSubmittedHasNoTimeBefore() throws {
+    let bench = try bench("a")
+    bench.slurm.setAll("RUNNING")
+    bench.slurm.change { $0.jobs[0].used = "0:30" }
+    bench.advance(exactly: .seconds(2))
+    #expect(bench.statuses("a").last == .running(SlurmJobID(1), nodes: "node1"))
+    #expect(!bench.statuses("a").contains(.found(SlurmJobID(1), after: .seconds(29))))
+  }
+
+  // MARK: Suspended jobs
+
+  /// By the cluster, or by a signal of someone else.
+  @Test(arguments: ["SUSPENDED", "STOPPED"]) func aJobThatIsSuspendedContinues(state: String) throws {
+    let bench = try bench("a")
+    let id = SlurmJobID(1)
+    for state in [state, "RUNNING", state] {
+      bench.slurm.setAll(state)
+      bench.advance(exactly: .seconds(2))
+    }
+    let (running, suspended) = (SlurmStatus.running(id, nodes: "node1"), SlurmStatus.suspended(id, nodes: "node1"))
+    #expect(bench.statuses("a").suffix(4) == [running, suspended, running, suspended])
+    bench.slurm.setAll("COMPLETED")
+    bench.advance(exactly: .seconds(2))
+    #expect(bench.end("a") == .exited(0))
+  }
+
+  @Test func aJobThatThisRunHasStoppedIsNotSuspendedByOthers() throws {
+    let bench = try bench("a")
+    bench.slurm.setAll("RUNNING")
+    bench.advance(exactly: .seconds(2))
+    bench.observer.setPaused(true, bench.identity("a"))
+    bench.advance(exactly: .milliseconds(100))
+    bench.slurm.setAll("STOPPED")
+    bench.advance(exactly: .seconds(2))
+    #expect(bench.statuses("a").last == .running(SlurmJobID(1), nodes: "node1"))
   }
 }

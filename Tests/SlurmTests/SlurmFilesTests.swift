@@ -116,6 +116,26 @@ import Testing
         == true)
   }
 
+  @Test func aHaltIsReadAsItWasRecorded() {
+    _ = files.makeFolder()
+    let identity = identity("a", 1)
+    #expect(files.halt(of: identity) == SlurmFiles.Halt())
+    var halt = SlurmFiles.Halt()
+    halt.begin(isStop: false)
+    files.record(halt, of: identity)
+    #expect(files.halt(of: identity) == halt && halt.since == nil)
+    halt.begin(isStop: true)
+    halt.since = halt.since.map { $0 - 100 }
+    files.record(halt, of: identity)
+    #expect(files.halt(of: identity) == halt && halt.stopped >= .seconds(100))
+    halt.end()
+    #expect(!halt.isStanding && halt.total >= 100 && halt.since == nil)
+    files.record(halt, of: identity)
+    #expect(files.halt(of: identity) == halt)
+    files.record(SlurmFiles.Halt(), of: identity)
+    #expect(access(files.path(of: identity) + ".halt", F_OK) != 0)
+  }
+
   @Test func theListOfAnArrayNamesItsAttemptsInOrder() {
     write("b.2\na.1\n\nnoise\n", to: "x.batch")
     #expect(

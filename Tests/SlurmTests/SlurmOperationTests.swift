@@ -141,7 +141,7 @@ import Testing
     #expect(bench.slurm.calls(of: "sbatch").count == 1)
     operation.pause()
     bench.advance(exactly: .milliseconds(100))
-    #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "hold", "1"]])
+    #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "uhold", "1"]])
     operation.resume()
     bench.advance(exactly: .milliseconds(100))
     #expect(bench.slurm.calls(of: "scontrol").last == ["scontrol", "release", "1"])

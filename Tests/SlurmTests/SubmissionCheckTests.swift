@@ -43,6 +43,7 @@ import Testing
       SlurmAnswer(.exited(1), error: "sbatch: error: Batch job submission failed: Interrupted system call\n"),
       SlurmAnswer(.exited(1), error: "allocation failure: Required partition not available (inactive or drain)"),
       SlurmAnswer(.exited(1), error: "allocation failure: Job violates accounting/QOS policy (job submit limit)"),
+      SlurmAnswer(.exited(1), error: "allocation failure: Resource temporarily unavailable"),
     ])
   func aJobThatIsTakenOrWouldWaitIsNotRefused(answer: SlurmAnswer) {
     #expect(refusal(answer) == .some(nil))

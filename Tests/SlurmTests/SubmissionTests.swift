@@ -116,9 +116,38 @@ import Testing
     bench.follow("a")
     bench.advance(.seconds(5))
     #expect(bench.slurm.calls(of: "sbatch").count == 1)
-    #expect(bench.end("a") == nil)
+    let fault =
+      "AssocMaxSubmitJobLimit (Batch job submission failed: "
+      + "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits))"
+    #expect(bench.statuses("a") == [.full(fault)])
+    // It has not been tried, and waits for the same.
+    bench.follow("b", SlurmResources(cpus: 2))
+    #expect(bench.statuses("b") == [.full(fault)])
     bench.advance(.seconds(7))
+    #expect(bench.slurm.calls(of: "sbatch").count == 3)
+  }
+
+  private static let mostJobs = "Slurm temporarily unable to accept job, sleeping and retrying."
+
+  /// Nothing else names the cause: a cluster without an accounting does not say which limit it is.
+  @Test(arguments: [
+    SlurmAnswer(
+      .exited(1),
+      error: "sbatch: error: Batch job submission failed: "
+        + "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)\n"),
+    SlurmAnswer(.exited(1), error: "sbatch: error: Batch job submission failed: Resource temporarily unavailable\n"),
+    SlurmAnswer(.timedOut, error: "sbatch: error: \(mostJobs)\n"),
+  ])
+  func whatIsFullForNowIsAskedAgainAndSaysSo(answer: SlurmAnswer) throws {
+    let bench = try Bench()
+    bench.slurm.change { $0.canned["sbatch"] = [answer, answer] }
+    bench.follow("a")
+    bench.advance(.seconds(15))
     #expect(bench.slurm.calls(of: "sbatch").count == 2)
+    #expect(bench.statuses("a") == [.full(answer.errors ?? "")])
+    bench.advance(.seconds(10))
+    #expect(bench.statuses("a").last == .pending(SlurmJobID(1), SlurmReason("Resources")))
+    #expect(bench.controller.withLock(\.self) == [.answers])
   }
 
   private static func refusal(_ reason: String) -> SlurmAnswer {
@@ -241,13 +270,13 @@ import Testing
       $0.lostAnswers = [answer]
       $0.siteComment = comment
     }
-    for name in ["a", "b"] { bench.follow(name) }
+    for name in ["a1", "a2"] { bench.follow(name) }
     bench.advance(exactly: .seconds(2))
     #expect(bench.slurm.calls(of: "sbatch").count == 1)
-    #expect(bench.statuses("b") == [.pending(SlurmJobID(1, index: 1), SlurmReason("Resources"))])
+    #expect(bench.statuses("a2") == [.pending(SlurmJobID(1, index: 1), SlurmReason("Resources"))])
     bench.slurm.setAll("COMPLETED")
     bench.advance(exactly: .seconds(2))
-    for name in ["a", "b"] { #expect(bench.end(name) == .exited(0)) }
+    for name in ["a1", "a2"] { #expect(bench.end(name) == .exited(0)) }
   }
 
   @Test func aRefusedAttemptIsWithdrawnBeforeItsEnd() throws {
@@ -305,24 +334,36 @@ import Testing
     bench.slurm.calls(of: "sbatch").map { $0.first { $0.hasPrefix("--comment") } }
   }
 
-  @Test func anArrayOfUnlikeNamesHasTheNameOfTheProgram() throws {
+  private func names(_ bench: Bench) -> [String?] {
+    bench.slurm.calls(of: "sbatch").map { $0.first { $0.hasPrefix("--job-name") } }
+  }
+
+  /// Each is recognized in the queue of the cluster.
+  @Test func jobsOfUnlikeNamesAreSubmittedByThemselves() throws {
     let bench = try Bench()
-    for name in ["a", "b[1]"] { bench.follow(name) }
-    bench.advance(exactly: .milliseconds(100))
-    let call = try #require(bench.slurm.calls(of: "sbatch").first)
-    #expect(call.contains("--job-name=opdash"))
-    #expect(call.contains("--array=0-1"))
+    for name in ["build[a]", "test", "build[b]", "part2", "7", "part10", "8"] { bench.follow(name) }
+    bench.advance(exactly: .milliseconds(500))
+    #expect(names(bench) == ["build", "test", "part", "7", "8"].map { "--job-name=\($0)" })
+    #expect(arrays(bench) == ["--array=0-1", nil, "--array=0-1", nil, nil])
+  }
+
+  @Test func aNameOfTheUsersChoiceIsTheNameOfTheArray() throws {
+    let bench = try Bench()
+    for name in ["build", "test"] { bench.follow(name, SlurmResources(name: "mine")) }
+    bench.advance(exactly: .milliseconds(500))
+    #expect(names(bench) == ["--job-name=mine"])
+    #expect(arrays(bench) == ["--array=0-1"])
   }
 
   @Test func eachJobOfAnArrayHasAScriptOfItsOwn() throws {
     let bench = try Bench()
-    for name in ["a", "b"] { bench.follow(name) }
+    for name in ["a1", "a2"] { bench.follow(name) }
     bench.advance(exactly: .milliseconds(100))
     let comment = try #require(bench.slurm.state.withLock { $0.jobs.first?.comment })
     guard case .batch(_, let name)? = SlurmIdentity.Comment(comment) else { return #expect(Bool(false), "\(comment)") }
     let files = bench.observer.files
-    #expect(files.batch(named: name, run: bench.observer.run) == ["a", "b"].map(bench.identity))
-    for (index, job) in ["a", "b"].enumerated() {
+    #expect(files.batch(named: name, run: bench.observer.run) == ["a1", "a2"].map(bench.identity))
+    for (index, job) in ["a1", "a2"].enumerated() {
       let text = try String(contentsOfFile: files.path(ofScript: index, batch: name), encoding: .utf8)
       #expect(text == BatchScript.text(of: bench.job(job), isInArray: true, files: files))
     }
@@ -411,7 +452,7 @@ import Testing
     bench.follow("a")
     bench.advance(exactly: .seconds(5))
     #expect(bench.slurm.calls(of: "sbatch").count == 1)
-    #expect(bench.statuses("a") == [.pending(SlurmJobID(7), SlurmReason("Resources"))])
+    #expect(bench.statuses("a").last == .pending(SlurmJobID(7), SlurmReason("Resources")))
     let wasDown = bench.controller.withLock { $0.count > 1 }
     #expect(wasDown == (answer == SlurmAnswer(.timedOut)))
   }

@@ -23,7 +23,7 @@ package struct SlurmReason: Sendable, Equatable, CustomStringConvertible {
     "Dependency": "another job has to end first",
     "DependencyNeverSatisfied": "the job that it depends on did not end as it should",
     "BeginTime": "its begin is later",
-    "JobHeldUser": "it is held",
+    "JobHeldUser": "held with scontrol: scontrol release lets it start",
     "JobHeldAdmin": "an administrator holds it",
     "JobArrayTaskLimit": "its array may not have more jobs executing",
     "Licenses": "a license is in use",

@@ -5,7 +5,11 @@ package struct SlurmRecord: Sendable, Equatable {
   package var id: SlurmJobID
   package var state: SlurmState
   /// Whether a signal has stopped it.
+  var isStopped = false
+  /// Whether the cluster has suspended it.
   var isSuspended = false
+  /// How long it has executed, without the time that it was suspended; in whole seconds, up to one too many.
+  var used: Duration?
   /// The reason that the job waits, or ended; nil if none is reported.
   package var reason: String?
   /// The nodes, such as `node[1-3]`; empty before the job has any.
@@ -18,6 +22,11 @@ package struct SlurmRecord: Sendable, Equatable {
   var submitTime: String?
   /// The status in the format of wait(2), if requested and the job has ended.
   package var status: Int32?
+
+  /// Whether its user or an administrator keeps it from starting.
+  var isHeld: Bool { reason == Self.userHold || reason == "JobHeldAdmin" }
+
+  static let userHold = "JobHeldUser"
 
   /// The end of the job; nil while it has not ended, and if it depends on a status that is not known.
   var end: SlurmEnd? {
@@ -50,21 +59,23 @@ extension SlurmRecord {
   /// The call that queries all jobs of this user, including ended jobs and jobs of hidden partitions.
   static let query = SlurmCommand([
     "squeue", "--me", "-a", "-h", "-r", "-t", "all", "-o",
-    ["%i", "%T", "%r", "%N", "%V", "%k", "%o", "%j"].joined(separator: String(separator)),
+    ["%i", "%T", "%r", "%N", "%V", "%k", "%o", "%j", "%M"].joined(separator: String(separator)),
   ])
 
   /// Parses a line of the answer to `query`; nil if it is not a job's.
   init?(queueLine line: some StringProtocol) {
     let fields = line.split(separator: Self.separator, omittingEmptySubsequences: false)
-    guard fields.count == 8, let id = SlurmJobID(fields[0]), let state = SlurmState(fields[1]) else { return nil }
+    guard fields.count == 9, let id = SlurmJobID(fields[0]), let state = SlurmState(fields[1]) else { return nil }
     self.init(id: id, state: state)
-    isSuspended = fields[1] == "STOPPED"
+    isStopped = fields[1] == "STOPPED"
+    isSuspended = fields[1] == "SUSPENDED"
     reason = Self.value(fields[2])
     nodes = String(fields[3])
     submitTime = Self.value(fields[4])
     comment = Self.value(fields[5])
     command = Self.value(fields[6])
     name = Self.value(fields[7])
+    used = Self.duration(fields[8])
   }
 
   /// The call that queries the statuses of all failed jobs of this user.
@@ -109,7 +120,9 @@ extension SlurmRecord {
     let index = values["ArrayTaskId"].flatMap { Int($0) }
     self.init(
       id: array.flatMap { array in index.map { SlurmJobID(array, index: $0) } } ?? SlurmJobID(number), state: state)
-    isSuspended = values["JobState"] == "STOPPED"
+    isStopped = values["JobState"] == "STOPPED"
+    isSuspended = values["JobState"] == "SUSPENDED"
+    used = values["RunTime"].flatMap { Self.duration($0) }
     reason = values["Reason"].flatMap { Self.value($0) }
     nodes = values["NodeList"].flatMap { Self.value($0) } ?? ""
     comment = values["Comment"].flatMap { Self.value($0) }
@@ -147,6 +160,19 @@ extension SlurmRecord {
     let parts = text.split(separator: ":")
     guard parts.count == 2, let status = Int32(parts[0]), let signal = Int32(parts[1]) else { return nil }
     return status << 8 | signal & 0x7F
+  }
+
+  /// Parses `1-02:03:04`, where the days and the hours may be missing; nil for anything else.
+  private static func duration(_ text: some StringProtocol) -> Duration? {
+    let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+    let days = parts.count == 2 ? Int64(parts[0]) : 0
+    let units = parts.last?.split(separator: ":", omittingEmptySubsequences: false).map { Int64($0) } ?? []
+    guard let days, (0...100_000).contains(days), (2...3).contains(units.count) else { return nil }
+    let hours = units.reduce(Int64?(0)) { sum, unit in
+      guard let sum, let unit, (0...9_999).contains(unit) else { return nil }
+      return sum * 60 + unit
+    }
+    return hours.map { .seconds(days * 86_400 + $0) }
   }
 
   private static func value(_ text: some StringProtocol) -> String? {

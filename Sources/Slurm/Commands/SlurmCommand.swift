@@ -71,15 +71,26 @@ package struct SlurmAnswer: Sendable, Equatable {
     switch end {
     case .notStarted(let sentence), .absent(let sentence): return sentence
     case .timedOut: return "the Slurm controller does not answer"
-    case .exited(let status):
-      let lines = error.split(whereSeparator: \.isNewline).map { Self.withoutProgram(String($0)) }
-      // The last line is general ("Batch job submission failed: Requested node configuration is not available").
-      guard let last = lines.last else { return "it exited with status \(status)" }
-      return lines.count > 1 ? "\(lines[lines.count - 2]) (\(last))" : last
+    case .exited(let status): return errors ?? "it exited with status \(status)"
     }
   }
 
-  private static func withoutProgram(_ line: String) -> String {
+  /// Whether Slurm, or this machine, has no room for now.
+  var saysFull: Bool {
+    [
+      "SubmitJob", "temporarily unable to accept job", "job queue full", "Job creation temporarily disabled",
+      "Resource temporarily unavailable",
+    ].contains { error.contains($0) }
+  }
+
+  /// The last errors that the program reported; nil without any.
+  var errors: String? {
+    let lines = error.split(whereSeparator: \.isNewline).map { Self.withoutProgram(String($0)) }
+    // The last line is general ("Batch job submission failed: Requested node configuration is not available").
+    return lines.last.map { lines.count > 1 ? "\(lines[lines.count - 2]) (\($0))" : $0 }
+  }
+
+  static func withoutProgram(_ line: String) -> String {
     guard let range = line.range(of: " error: ") else { return line }
     return String(line[range.upperBound...])
   }

@@ -30,9 +30,10 @@ package enum SubmissionCheck {
 
   /// Whether a job that is submitted in spite of the answer would wait.
   private static func isOfNow(_ answer: SlurmAnswer) -> Bool {
-    [
-      "partition not available", "Required node not available", "not available now", "nodes are busy",
-      "accounting/QOS policy", "Reservation", "Licenses",
-    ].contains { answer.error.contains($0) }
+    answer.saysFull
+      || [
+        "partition not available", "Required node not available", "not available now", "nodes are busy",
+        "accounting/QOS policy", "Reservation", "Licenses",
+      ].contains { answer.error.contains($0) }
   }
 }

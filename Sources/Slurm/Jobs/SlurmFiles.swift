@@ -4,8 +4,8 @@ import Operations
 
 /// The files of a run's cluster jobs, in one folder on the file system that the nodes share.
 ///
-/// Each attempt has `.claim`, which names the job that executes it or says that none does; `.out`, its output; and
-/// `.exit`, its status. Each array has `.batch`, which lists the attempt of each index, and a `.sh` script for each
+/// Each attempt has `.claim`, which names the job that executes it or says that none does; `.out`, its output;
+/// `.exit`, its status; and `.halt`, if this program has held or stopped it. Each array has `.batch`, which lists the attempt of each index, and a `.sh` script for each
 /// attempt. All calls may block.
 package struct SlurmFiles: Sendable {
   package let folder: String
@@ -38,7 +38,7 @@ package struct SlurmFiles: Sendable {
   private func names() -> [String] { BytePath(folder).names()?.map(\.text) ?? [] }
 
   /// The suffixes of an attempt's file names.
-  private static let endings: Set<Substring> = [".claim", ".out", ".exit", ".values"]
+  private static let endings: Set<Substring> = [".claim", ".out", ".exit", ".values", ".halt"]
 
   /// Removes the files of an attempt that is executed anew.
   package func remove(_ identity: SlurmIdentity) {
@@ -133,6 +133,45 @@ package struct SlurmFiles: Sendable {
 
   /// Makes the script of an attempt that Slurm is ending kill its program.
   func orderKill(of identity: SlurmIdentity) { _ = write("", to: path(of: identity) + ".kill") }
+
+  /// A hold or stop of an attempt's job by this program, for a process that follows the job later.
+  struct Halt: Equatable {
+    /// Whether the job may be held or stopped.
+    var isStanding = false
+    /// When the program was stopped, in seconds since 1970; nil for a hold, and after the stop.
+    var since: Int?
+    /// The seconds of earlier stops.
+    var total = 0
+
+    /// The time that the program did not execute although Slurm counts it.
+    var stopped: Duration { .seconds(total) + .seconds(since.map { max(0, time(nil) - $0) } ?? 0) }
+
+    mutating func begin(isStop: Bool) {
+      isStanding = true
+      if isStop, since == nil { since = time(nil) }
+    }
+
+    mutating func end() { self = Halt(total: Int(stopped / .seconds(1))) }
+  }
+
+  /// The hold or stop of an attempt that a process has recorded.
+  func halt(of identity: SlurmIdentity) -> Halt {
+    let words = text(of: path(of: identity) + ".halt")?.split(whereSeparator: \.isWhitespace) ?? []
+    let times = words.dropFirst().compactMap { Int($0) }
+    guard let total = times.first, times.allSatisfy((0...1 << 40).contains) else { return Halt() }
+    return Halt(isStanding: words[0] == "standing", since: times.count > 1 ? times[1] : nil, total: total)
+  }
+
+  /// Records the hold or stop of an attempt.
+  func record(_ halt: Halt, of identity: SlurmIdentity) {
+    let path = path(of: identity) + ".halt"
+    guard halt != Halt() else {
+      unlink(path)
+      return
+    }
+    let text = "\(halt.isStanding ? "standing" : "over") \(halt.total)\(halt.since.map { " \($0)" } ?? "")\n"
+    _ = write(text, to: path)
+  }
 
   /// Enough for the names of a million attempts.
   private static let limit = 64 << 20

@@ -1,3 +1,15 @@
+/// A kind of call to Slurm for jobs that it has accepted, in the order of urgency.
+enum SlurmRequest: CaseIterable {
+  case surplus
+  case kill
+  case stop
+  case cancel
+  case suspend
+  case proceed
+  case hold
+  case release
+}
+
 /// The observer's state of one job.
 final class FollowedJob: @unchecked Sendable {
   // Safe: used on the observer's queue only.
@@ -20,6 +32,8 @@ final class FollowedJob: @unchecked Sendable {
 
   let job: SlurmJob
   let report: @Sendable (SlurmStatus) -> Void
+  /// Takes a line for the log.
+  let note: @Sendable (String) -> Void
   var phase = Phase.waiting
   var status = SlurmStatus.waiting
   /// Nil until sbatch has reported it, and while a job that may exist is searched for.
@@ -56,9 +70,12 @@ final class FollowedJob: @unchecked Sendable {
   var isCancelWanted = false
   var isKillWanted = false
   var hold = Hold.none
-  /// Whether this run may have held or suspended the job, in this process or another; a hold by someone else is not
-  /// released.
-  var mayBeHeld = false
+  /// The hold or stop of the job by this run, in this process or another; a hold by someone else is not released.
+  var halt = SlurmFiles.Halt()
+  /// The requests that Slurm has refused since the last query; they are made again after the next one.
+  var refused: Set<SlurmRequest> = []
+  /// The last refusal in the log.
+  var notedFault: String?
   var isCancelSent = false
   /// Whether the stop signal was sent.
   var isStopSent = false
@@ -66,13 +83,20 @@ final class FollowedJob: @unchecked Sendable {
   var isStopped = false
   var isKillSent = false
 
-  init(_ job: SlurmJob, isPaused: Bool, report: @escaping @Sendable (SlurmStatus) -> Void) {
+  init(
+    _ job: SlurmJob, isPaused: Bool, report: @escaping @Sendable (SlurmStatus) -> Void,
+    note: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
     self.job = job
+    self.note = note
     self.report = report
     isPauseWanted = isPaused
   }
 
   var identity: SlurmIdentity { job.identity }
+
+  /// Whether someone else holds the job, which waits.
+  var isHeldByOthers: Bool { hold == .none && last?.state == .pending && last?.isHeld == true }
 
   /// How many jobs Slurm may have accepted for the attempt, also in an earlier process.
   var mostJobs: Int { submissions + (mayExist ? 1 : 0) }
@@ -87,13 +111,14 @@ final class FollowedJob: @unchecked Sendable {
     last = nil
     orphanSince = nil
     look = nil
-    mayBeHeld = false
+    halt = SlurmFiles.Halt()
   }
 
   /// Forgets the facts about the job with the number, and the requests that Slurm has received for it.
   private func forgetNumber() {
     submitTime = nil
     hold = .none
+    refused = []
     isCancelSent = false
     isStopSent = false
     isStopped = false

@@ -8,17 +8,6 @@ extension SlurmObserver {
   /// The delay before a call, to gather similar requests.
   private static let controlDelay = Duration.milliseconds(5)
 
-  private enum Kind: CaseIterable {
-    case surplus
-    case kill
-    case stop
-    case cancel
-    case suspend
-    case proceed
-    case hold
-    case release
-  }
-
   /// Schedules a comparison of the requests for the jobs with the calls already made, after a short delay.
   func requestControl() {
     guard controlTimer == nil else { return }
@@ -31,7 +20,7 @@ extension SlurmObserver {
   private func control() {
     orderKills()
     guard !isControlling, !isControllerDown else { return }
-    for kind in Kind.allCases {
+    for kind in SlurmRequest.allCases {
       let candidates = active.values.filter { $0.phase == .submitted && Self.needs($0, kind) }
       let signal = candidates.first.flatMap { Self.signal(kind, $0) }
       let jobs = candidates.filter { Self.signal(kind, $0) == signal }.prefix(Self.callSize)
@@ -49,10 +38,11 @@ extension SlurmObserver {
     }
   }
 
-  private static func needs(_ followed: FollowedJob, _ kind: Kind) -> Bool {
+  private static func needs(_ followed: FollowedJob, _ kind: SlurmRequest) -> Bool {
     // A number that the controller does not list with our comment may belong to someone else's job by now.
-    guard followed.id != nil, followed.misses == 0 else { return false }
-    let isRunning = if case .running = followed.status { true } else { false }
+    guard followed.id != nil, followed.misses == 0, !followed.refused.contains(kind) else { return false }
+    // Slurm passes no signal on to a job that it has suspended.
+    let isRunning = followed.status.isOnNodes && followed.last?.isSuspended != true
     if followed.isCancelWanted {
       let isStoppedFirst = isRunning && !followed.job.stop.isDefault && !followed.isKillWanted
       switch kind {
@@ -66,15 +56,16 @@ extension SlurmObserver {
     }
     switch kind {
     case .suspend: return followed.isPauseWanted && isRunning && followed.hold != .suspended
-    case .proceed: return !followed.isPauseWanted && followed.hold == .suspended
-    case .hold: return followed.isPauseWanted && !isRunning && followed.hold == .none
+    case .proceed: return !followed.isPauseWanted && followed.hold == .suspended && isRunning
+    case .hold:
+      return followed.isPauseWanted && !followed.status.isOnNodes && followed.hold == .none && !followed.isHeldByOthers
     case .release: return !followed.isPauseWanted && followed.hold == .held
     case .surplus, .kill, .stop, .cancel: return false
     }
   }
 
   /// The signal that is sent to a job.
-  private static func signal(_ kind: Kind, _ followed: FollowedJob) -> String? {
+  private static func signal(_ kind: SlurmRequest, _ followed: FollowedJob) -> String? {
     switch kind {
     case .kill: BatchScript.killSignal(of: followed.job)
     case .stop: followed.job.stop.signalName
@@ -84,10 +75,15 @@ extension SlurmObserver {
     }
   }
 
-  private func send(_ kind: Kind, _ signal: String?, to jobs: [FollowedJob], _ ids: [SlurmJobID]) {
+  private func send(_ kind: SlurmRequest, _ signal: String?, to jobs: [FollowedJob], _ ids: [SlurmJobID]) {
     isControlling = true
     // Before the answer: a controller that accepts the call may fail to answer in time.
-    if kind == .hold || kind == .suspend { for followed in jobs { followed.mayBeHeld = true } }
+    if kind == .hold || kind == .suspend {
+      for followed in jobs {
+        followed.halt.begin(isStop: kind == .suspend)
+        files.record(followed.halt, of: followed.identity)
+      }
+    }
     let list = ids.map(\.description).sorted().joined(separator: ",")
     let toSignal = signal.map { ["--signal=\($0)"] } ?? []
     let arguments: [String] =
@@ -96,7 +92,7 @@ extension SlurmObserver {
       case .kill: ["scancel", "--batch"] + toSignal + ids.words
       case .stop, .suspend, .proceed: ["scancel", "--full"] + toSignal + ids.words
       case .cancel: ["scancel"] + words(of: ids)
-      case .hold: ["scontrol", "hold", list]
+      case .hold: ["scontrol", "uhold", list]
       case .release: ["scontrol", "release", list]
       }
     let began = clock.now
@@ -118,30 +114,51 @@ extension SlurmObserver {
   private func isWhole(_ id: SlurmJobID) -> Bool { id.index == nil || ownArrays.contains(id.number) }
 
   private func sent(
-    _ kind: Kind, to jobs: [FollowedJob], _ ids: [SlurmJobID], _ answer: SlurmAnswer, began: Duration
+    _ kind: SlurmRequest, to jobs: [FollowedJob], _ ids: [SlurmJobID], _ answer: SlurmAnswer, began: Duration
   ) {
     isControlling = false
+    controlTime = clock.now
     guard !answer.isWithoutController else { return controllerIsDown(since: began, answer) }
-    // A job that has ended meanwhile makes the call fail; the next query shows which requests were refused.
-    for followed in jobs {
+    let errors = CallErrors(answer, of: kind)
+    let accepted = jobs.filter { followed in
+      // The job may have another number by now.
+      guard let fault = followed.id.flatMap({ errors.refusal(of: $0) }) else { return true }
+      refuse(kind, to: followed, fault)
+      return false
+    }
+    for followed in accepted {
+      // A job that has ended meanwhile makes the call fail; the next query shows its end.
+      let hasReceived = followed.id.map { errors.error(for: $0) == nil } ?? false
+      followed.notedFault = nil
       switch kind {
       case .kill: followed.isKillSent = true
       case .stop:
         followed.isStopSent = true
-        followed.isStopped = followed.id.map { !answer.refuses($0) } ?? false
+        followed.isStopped = hasReceived
       case .cancel: followed.isCancelSent = true
       case .suspend: followed.hold = .suspended
       case .proceed, .release: followed.hold = .none
-      case .hold: followed.hold = .held
+      case .hold where hasReceived: followed.hold = .held
+      // The job has begun: the next query shows that it must be stopped.
+      case .hold: followed.refused.insert(.hold)
       case .surplus: break
       }
     }
     if kind == .surplus { surplus.subtract(ids) }
-    if kind == .stop || kind == .cancel { beginGraces(of: jobs) }
+    if kind == .stop || kind == .cancel { beginGraces(of: accepted) }
     // The user who cancelled them is waiting for their ends.
-    if kind == .kill || kind == .stop || kind == .cancel { cancelTime = clock.now }
+    if [.kill, .stop, .cancel].contains(kind), !accepted.isEmpty { cancelTime = clock.now }
     requestQuery(after: .zero)
     requestControl()
+  }
+
+  /// Notes a request that is to be made again after the next query.
+  private func refuse(_ kind: SlurmRequest, to followed: FollowedJob, _ fault: String) {
+    followed.refused.insert(kind)
+    guard followed.notedFault != fault else { return }
+    followed.notedFault = fault
+    let program = kind == .hold || kind == .release ? "scontrol" : "scancel"
+    followed.note("\(program) has failed, and is called again: \(fault)")
   }
 
   /// Schedules the kill of jobs that were asked to end, after their graces.
@@ -156,7 +173,42 @@ extension SlurmObserver {
   }
 }
 
-extension SlurmAnswer {
-  /// Whether a scancel call for several jobs had no effect on this one.
-  fileprivate func refuses(_ id: SlurmJobID) -> Bool { error.contains(" job id \(id):") }
+/// The errors with which a call for several jobs has failed for some of them, or for all.
+private struct CallErrors {
+  /// By the job, with `12_[` for a part of an array.
+  private var byJob: [Substring: String] = [:]
+  private var ofAll: String?
+
+  private static let hasEnded = "already completed"
+
+  init(_ answer: SlurmAnswer, of kind: SlurmRequest) {
+    guard !answer.isSuccess else { return }
+    for line in answer.error.lines {
+      if let job = Self.job(in: String(line)) { byJob[job] = SlurmAnswer.withoutProgram(String(line)) }
+    }
+    // A call that fails as a whole names no job.
+    guard byJob.isEmpty else { return }
+    // A signal to a job that has ended fails without a word.
+    let isSilent = kind != .cancel && answer.errors == nil
+    ofAll = isSilent ? Self.hasEnded : answer.fault
+  }
+
+  /// The error for a job; nil if the job has received the request.
+  func error(for id: SlurmJobID) -> String? {
+    let words = [id.description, String(id.number), "\(id.number)_["]
+    return ofAll ?? words.lazy.compactMap { byJob[$0[...]] }.first
+  }
+
+  /// The error with which Slurm has refused a request for a job, which did not end or begin meanwhile.
+  func refusal(of id: SlurmJobID) -> String? {
+    let isOver = ["Invalid job id", Self.hasEnded, "already completing", "no longer pending"]
+    return error(for: id).flatMap { error in isOver.contains { error.contains($0) } ? nil : error }
+  }
+
+  /// The job that a line names, as in `Kill job error on job id 1_[0-4]: …` and `Invalid job id specified for job 1`.
+  private static func job(in line: String) -> Substring? {
+    guard let mark = line.firstRange(of: " for job ") ?? line.firstRange(of: " job id ") else { return nil }
+    let word = line[mark.upperBound...].prefix { $0 != ":" && $0 != " " }
+    return word.firstIndex(of: "[").map { word[...$0] } ?? word
+  }
 }

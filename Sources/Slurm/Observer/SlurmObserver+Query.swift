@@ -41,6 +41,7 @@ extension SlurmObserver {
     nextQuery = clock.now + max(settings.queryInterval, share)
     nextQueryOfEnds = clock.now + max(settings.endingInterval, share)
     controllerAnswers()
+    for followed in active.values where !followed.refused.isEmpty { followed.refused = [] }
     let undecided = take(records(in: answer.output), began: began)
     if !undecided.isEmpty { askForStatuses(of: undecided) }
     requestControl()
@@ -99,6 +100,7 @@ extension SlurmObserver {
     for followed in active.values where followed.phase == .submitted {
       if let record = records[followed.identity].flatMap({ choose($0, for: followed) }) {
         if !update(followed, record) { undecided.append(followed) }
+        endHalt(of: followed, record, began: began)
       } else if followed.since < began {
         followed.misses += 1
         if isForgotten(followed, at: began) { finish(followed, SlurmOutcome(.cancelled, id: followed.id)) }
@@ -112,8 +114,7 @@ extension SlurmObserver {
   /// Slurm forgets such a job of an array at once if other jobs of the array are left.
   private func isForgotten(_ followed: FollowedJob, at began: Duration) -> Bool {
     guard followed.isCancelSent, let cancelTime, cancelTime <= began, !isAfterOutage else { return false }
-    if case .running = followed.status { return false }
-    return !files.hasClaim(of: followed.identity)
+    return !followed.status.isOnNodes && !files.hasClaim(of: followed.identity)
   }
 
   /// The job that executes an attempt, or will, among several jobs of the attempt.
@@ -147,12 +148,12 @@ extension SlurmObserver {
     followed.submitTime = record.submitTime ?? followed.submitTime
     switch record.state {
     case .pending:
-      followed.hold = followed.mayBeHeld && record.reason == "JobHeldUser" ? .held : .none
+      followed.hold = followed.halt.isStanding && record.reason == SlurmRecord.userHold ? .held : .none
       followed.tell(.pending(record.id, record.reason.map { SlurmReason($0) }))
     case .running:
       if followed.hold == .held { followed.hold = .none }
-      if followed.mayBeHeld, record.isSuspended { followed.hold = .suspended }
-      followed.tell(.running(record.id, nodes: record.nodes))
+      if followed.halt.isStanding, record.isStopped { followed.hold = .suspended }
+      tellExecution(of: followed, record)
       if let exit = exitLongAgo(of: followed) {
         finish(followed, SlurmOutcome(SlurmEnd(shellStatus: exit.status), id: record.id, nodes: record.nodes))
       }
@@ -161,6 +162,25 @@ extension SlurmObserver {
       conclude(followed, end, record)
     }
     return true
+  }
+
+  private func tellExecution(of followed: FollowedJob, _ record: SlurmRecord) {
+    let isSuspended = record.isSuspended || record.isStopped && !followed.halt.isStanding
+    if !followed.status.isOnNodes, followed.mayExist, let used = record.used {
+      followed.tell(.found(record.id, after: max(.zero, used - .seconds(1) - followed.halt.stopped)))
+    }
+    if !followed.status.isOnNodes || !isSuspended { followed.tell(.running(record.id, nodes: record.nodes)) }
+    if isSuspended { followed.tell(.suspended(record.id, nodes: record.nodes)) }
+  }
+
+  /// Notes that a job is neither held nor stopped any more, according to a query after the last request for that: a later
+  /// hold is someone else's.
+  private func endHalt(of followed: FollowedJob, _ record: SlurmRecord, began: Duration) {
+    guard followed.halt.isStanding, !followed.isPauseWanted, !isControlling, began >= controlTime else { return }
+    // A job that began when it was to be held keeps that reason.
+    guard record.state == .pending ? !record.isHeld : record.state == .running && !record.isStopped else { return }
+    followed.halt.end()
+    files.record(followed.halt, of: followed.identity)
   }
 
   /// Whether Slurm has taken a job off its nodes to execute it again; only then does its submission time change.
@@ -418,7 +438,7 @@ extension FollowedJob {
     guard submittedName.isEmpty else { return name == submittedName }
     // Another process has submitted it, by itself or in an array.
     let own = job.resources.name ?? job.name
-    return [own, String(own.prefix { $0 != "[" }), SlurmObserver.mixedName].contains(name)
+    return [own, SlurmObserver.arrayName(of: own)].contains(name)
   }
 }
 

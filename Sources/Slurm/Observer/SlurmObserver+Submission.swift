@@ -18,8 +18,11 @@ extension SlurmObserver {
       let first = waiting.first(where: { !$0.isPauseWanted })
     else { return }
     let room = min(arrayLimit, settings.arraySize, settings.inFlight - active.count)
+    let name = Self.arrayName(of: first)
     let batch = Array(
-      waiting.lazy.filter { !$0.isPauseWanted && $0.job.resources == first.job.resources }.prefix(room))
+      waiting.lazy.filter {
+        !$0.isPauseWanted && $0.job.resources == first.job.resources && Self.arrayName(of: $0) == name
+      }.prefix(room))
     let identities = Set(batch.map(\.identity))
     waiting.removeAll { identities.contains($0.identity) }
     for followed in batch {
@@ -61,7 +64,7 @@ extension SlurmObserver {
       if let problem = writeFiles(of: batch, named: batchName) { return .failure(Problem(sentence: problem)) }
       let identities = batch.map(\.identity)
       batches[batchName] = identities
-      name = resources.name ?? Self.commonName(of: batch) ?? Self.mixedName
+      name = Self.arrayName(of: batch[0])
       comment = SlurmIdentity.comment(ofBatch: batchName, run: run)
       options = ["--array=0-\(batch.count - 1)"]
       script = BatchScript.text(ofBatch: batchName, files: files)
@@ -80,28 +83,37 @@ extension SlurmObserver {
     return files.write(list, to: files.path(ofBatch: name))
   }
 
-  /// The name of an array whose jobs have different names.
-  static let mixedName = "opdash"
+  /// The name of the array that a job may be in, which all of its jobs have in common.
+  private static func arrayName(of followed: FollowedJob) -> String {
+    followed.job.resources.name ?? arrayName(of: followed.job.name)
+  }
 
-  /// The name before the bracket if all jobs have the same one.
-  private static func commonName(of batch: [FollowedJob]) -> String? {
-    let names = Set(batch.map { $0.job.name.prefix { $0 != "[" } })
-    return names.count == 1 ? names.first.map(String.init) : nil
+  /// A name without its bracket or the number at its end, such as `build` for `build[linux]` and `part` for `part12`.
+  static func arrayName(of name: String) -> String {
+    var short = name.prefix { $0 != "[" }
+    if short.count == name.count { while short.last?.isNumber == true { short.removeLast() } }
+    return short.isEmpty ? name : String(short)
   }
 
   private func submitted(_ batch: [FollowedJob], _ answer: SlurmAnswer, began: Duration) {
     isSubmitting = false
-    let isFull = Self.isFull(answer)
+    let shortage = Self.shortage(answer)
     // A controller that could not be reached has not received the request, and one that is full has refused it.
-    if !isFull, !answer.error.contains("(connect failure)") { for followed in batch { followed.submissions += 1 } }
+    if shortage == nil, !answer.error.contains("(connect failure)") {
+      for followed in batch { followed.submissions += 1 }
+    }
     if answer.isSuccess, let number = Self.number(in: answer.output) {
       accept(batch, number)
-    } else if isFull {
+    } else if let shortage {
       // The cluster accepts all jobs of an array or none.
       arrayLimit = max(1, batch.count / 2)
       if batch.count == 1 { nextSubmission = clock.now + settings.fullInterval }
+      if batch.count == 1 || answer.end == .timedOut { self.shortage = shortage }
       // A call that was killed may have been accepted in the end.
       if answer.end == .timedOut { for followed in batch { search(for: followed) } } else { putBack(batch) }
+      if let shortage = self.shortage {
+        for followed in waiting + batch where followed.phase != .ended { followed.tell(.full(shortage)) }
+      }
     } else if answer.isSuccess || answer.isWithoutController {
       // The request may have reached the controller: only a later query shows it.
       for followed in batch { search(for: followed) }
@@ -136,6 +148,7 @@ extension SlurmObserver {
   private func accept(_ batch: [FollowedJob], _ number: Int) {
     if arrayLimit < settings.arraySize { arrayLimit = max(arrayLimit, batch.count * 2) }
     if batch.count > 1 { ownArrays.insert(number) }
+    shortage = nil
     for (index, followed) in batch.enumerated() {
       let id = SlurmJobID(number, index: batch.count == 1 ? nil : index)
       followed.phase = .submitted
@@ -153,7 +166,6 @@ extension SlurmObserver {
   func search(for followed: FollowedJob) {
     active[followed.identity] = followed
     followed.phase = .submitted
-    followed.mayBeHeld = true
     followed.id = nil
     followed.submitTime = nil
     followed.refusal = nil
@@ -171,17 +183,17 @@ extension SlurmObserver {
     }
     for followed in batch where !followed.isCancelWanted {
       waiting.insert(followed, at: waiting.firstIndex { $0.order > followed.order } ?? waiting.endIndex)
-      followed.tell(.waiting)
+      followed.tell(shortage.map(SlurmStatus.full) ?? .waiting)
     }
     for followed in batch where followed.isCancelWanted { endCancelled(followed) }
     requestSubmission(after: .zero)
   }
 
-  /// Whether the job would be accepted once others have ended.
-  private static func isFull(_ answer: SlurmAnswer) -> Bool {
-    // The general sentence on limits has other causes too: "(job submit limit, user's size and/or time limits)".
-    ["SubmitJob", "temporarily unable to accept job", "job queue full"].contains {
-      answer.error.contains($0)
-    }
+  /// Slurm's sentence if it will accept the job once others have ended; nil for any other answer.
+  private static func shortage(_ answer: SlurmAnswer) -> String? {
+    // The general sentence on limits has other causes too, which a line before it names: "(job submit limit, user's size
+    // and/or time limits)".
+    let lines = answer.error.lines.filter { $0.contains { !$0.isWhitespace } }
+    return answer.saysFull || lines.count == 1 && lines[0].contains("accounting/QOS policy") ? answer.errors : nil
   }
 }

@@ -74,6 +74,8 @@ package final class SlurmObserver: @unchecked Sendable {
   var outageEnd: Duration?
   var listeners: [@Sendable (SlurmController) -> Void] = []
 
+  /// Slurm's sentence while it accepts no more jobs.
+  var shortage: String?
   var isSubmitting = false
   var submissionTimer: (any OperationTimer)?
   var nextSubmission = Duration.zero
@@ -90,6 +92,8 @@ package final class SlurmObserver: @unchecked Sendable {
   var hasAccounting = true
 
   var isControlling = false
+  /// When the last call of that kind was answered.
+  var controlTime = Duration.zero
   var controlTimer: (any OperationTimer)?
 
   /// Creates the observer of a run whose name appears in the comments of its jobs.
@@ -113,15 +117,17 @@ package final class SlurmObserver: @unchecked Sendable {
 
   // MARK: From any thread
 
-  /// Submits and observes a job; `report` is called on the observer's queue, last with `ended`.
+  /// Submits and observes a job; `report` is called on the observer's queue, last with `ended`, and `note` with lines for
+  /// the log.
   ///
   /// A job that `mayExist` may have been submitted by another process: it is searched for, and submitted if it is not
   /// found.
   func follow(
-    _ job: SlurmJob, mayExist: Bool, isPaused: Bool, report: @escaping @Sendable (SlurmStatus) -> Void
+    _ job: SlurmJob, mayExist: Bool, isPaused: Bool, report: @escaping @Sendable (SlurmStatus) -> Void,
+    note: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     queue.async { [self] in
-      let followed = FollowedJob(job, isPaused: isPaused, report: report)
+      let followed = FollowedJob(job, isPaused: isPaused, report: report, note: note)
       guard known[job.identity] == nil else {
         return finish(followed, SlurmOutcome(.refused("this attempt was submitted before in this run")))
       }
@@ -136,9 +142,11 @@ package final class SlurmObserver: @unchecked Sendable {
     followed.order = count
     followed.mayExist = mayExist
     if mayExist {
+      followed.halt = files.halt(of: followed.identity)
       search(for: followed)
     } else {
       waiting.append(followed)
+      if let shortage { followed.tell(.full(shortage)) }
       requestSubmission(after: settings.gatherTime)
     }
   }
@@ -200,6 +208,9 @@ package final class SlurmObserver: @unchecked Sendable {
     if outcome.end == .cancelled, followed.mostJobs > 1 { _ = files.withdraw(followed.identity) }
     var outcome = outcome
     if !outcome.nodes.isEmpty { outcome.took = files.exit(of: followed.identity)?.took }
+    if followed.mayExist, !followed.status.isOnNodes, let id = outcome.id, let took = outcome.took {
+      followed.tell(.found(id, after: took))
+    }
     followed.tell(.ended(outcome))
     if !waiting.isEmpty { requestSubmission(after: .zero) }
   }

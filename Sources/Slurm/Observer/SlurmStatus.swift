@@ -4,14 +4,30 @@ import Operations
 package enum SlurmStatus: OperationPlacement, Equatable {
   /// The job waits for its submission, or the observer is finding out whether it was already submitted.
   case waiting
+  /// Slurm has accepted no more jobs for now, with its own sentence; the job is submitted again later.
+  case full(String)
   /// Slurm has accepted the job.
   case submitted(SlurmJobID)
   /// The job waits for the cluster.
   case pending(SlurmJobID, SlurmReason?)
   case running(SlurmJobID, nodes: String)
+  /// The job has executed for at least this time, much of it perhaps before this process followed it.
+  ///
+  /// Comes before `running`, and before `ended` if no query has found it executing, for jobs of another process.
+  case found(SlurmJobID, after: Duration)
+  /// The cluster has suspended the job, or someone has stopped its program, until `running` follows.
+  case suspended(SlurmJobID, nodes: String)
   /// The job had begun, and Slurm will execute it once more from its beginning; it waits for the cluster.
   case requeued(SlurmJobID)
   case ended(SlurmOutcome)
+
+  /// Whether the job has nodes, and executes or is suspended.
+  var isOnNodes: Bool {
+    switch self {
+    case .running, .suspended: true
+    case .waiting, .full, .submitted, .pending, .found, .requeued, .ended: false
+    }
+  }
 }
 
 /// The end of a job, with its number, nodes and execution time if they are known.
