@@ -158,7 +158,8 @@ package final class RunSession {
             return true
           }
           return outputs.reduce(false) { $1.discard(isForGood: isForGood) || $0 }
-        }))
+        },
+        leave: { [weak self] status in onMain(self) { $0.leaveUnfinished(status) } }))
     // All before the first answer, whose output may wait for its reader.
     for (cause, actions) in early.map({ ($0, react(to: $0)) }) { perform(actions, cause) }
   }
@@ -335,6 +336,13 @@ package final class RunSession {
     [.plain, .inline].contains(display.interface) ? display.output : display.errors
   }
 
+  /// Leaves a stopped run whose jobs don't end.
+  private func leaveUnfinished(_ status: Int32) {
+    guard !hasEnded else { return }
+    offered = offer(feed.snapshot)
+    leave(status)
+  }
+
   private func leave(_ status: Int32) {
     guard !hasEnded else { return }
     hasEnded = true
@@ -342,6 +350,10 @@ package final class RunSession {
     window?.cancel()
     display.stream?.close()
     display.progress?.close()
+    let run = feed.snapshot
+    if run.summary == nil, feed.attachment == nil, !feed.isReplay, let line = StopText.left(run) {
+      display.errors.write(line: line)
+    }
     let loss = record()
     if let loss, !isToldUnrecorded { unrecorded = "opdash: \(loss); the run is not recorded" }
     if let unrecorded { display.errors.write(line: unrecorded) }

@@ -2,7 +2,8 @@ import Basics
 import Dispatch
 import JobModel
 
-/// Stops a run on signals, and ends the process if an output without a reader keeps the session from leaving.
+/// Stops a run on signals, makes the session leave a run that does not end, and ends the process if an output without a
+/// reader keeps the session from leaving.
 ///
 /// Waits for neither the main queue nor an output. Any thread may call it.
 final class StopController: Sendable {
@@ -15,6 +16,8 @@ final class StopController: Sendable {
   /// The time a session that should leave may take if every output is read: a queue of the run may be blocked, by lack
   /// of memory or by a file system.
   static let longestPatience: Duration = .seconds(10)
+  /// How long a session that leaves a run that does not end may take, mostly for its recording.
+  static let leavingPatience: Duration = .seconds(3)
   /// How long the jobs of `finally` may take after the others' grace; then they are killed.
   static let finalPatience: Duration = .seconds(60)
   private static let discardInterval: Duration = .milliseconds(5)
@@ -31,6 +34,8 @@ final class StopController: Sendable {
     ///
     /// With true, most later output to such a terminal is dropped too.
     var discard: @Sendable (Bool) -> Bool
+    /// Leaves with this status although the run has not ended.
+    var leave: @Sendable (Int32) -> Void = { _ in }
   }
 
   private struct State {
@@ -43,6 +48,8 @@ final class StopController: Sendable {
     var subscription: JobSubscription?
     /// How many events of the stopped run have come; nil before it is watched, and once it has ended.
     var events: Int?
+    /// Whether only a cluster whose controller is down has jobs of the stopped run.
+    var waitsForController = false
     var isWatchingEnd = false
     var isWatchingOutputs = false
     /// The status to leave with, once the session should leave.
@@ -162,13 +169,24 @@ final class StopController: Sendable {
     // Read now, because the feed's queue may be blocked later.
     let mayHaveFinal = run.counts.openFinal > 0
     after(grace + Self.patience) { controller in
-      guard mayHaveFinal else { return controller.expectToLeave(ExitStatus.signal(signal)) }
+      guard mayHaveFinal else { return controller.endGrace(signal) }
       controller.after(Self.finalPatience) { controller in
         controller.feed.send(.stop(.kill, by: .signal))
-        controller.expectToLeave(ExitStatus.signal(signal))
+        controller.endGrace(signal)
       }
     }
     checkEnd()
+  }
+
+  /// The jobs have had their time to end.
+  private func endGrace(_ signal: Int32) {
+    expectToLeave(ExitStatus.signal(signal))
+    leaveCluster()
+  }
+
+  /// Leaves the jobs of a cluster whose controller is down, once their grace is over: it may be down for hours.
+  private func leaveCluster() {
+    if let status, state.withLock(\.waitsForController) { openSession?.leave(status) }
   }
 
   private func checkEnd() {
@@ -179,6 +197,9 @@ final class StopController: Sendable {
     } else if run.isIdleAfterStop {
       // The session does the same, unless its queue is blocked.
       feed.send(.finish(signal: signal))
+    } else {
+      state.withLock { $0.waitsForController = run.waitsForController }
+      leaveCluster()
     }
   }
 
@@ -202,7 +223,12 @@ final class StopController: Sendable {
       let now = controller.progress(of: session)
       // An inline interface draws its clock for as long as a run does not end.
       let isStuck = now.written == before.written || now.events != nil && now.events == before.events
-      if isStuck { controller.abandon(controller.end(status)) } else { controller.watchLeaving(now) }
+      if !isStuck { return controller.watchLeaving(now) }
+      guard now.events != nil else { return controller.abandon(controller.end(status)) }
+      session.leave(status)
+      controller.after(Self.leavingPatience) { controller in
+        if controller.openSession != nil { controller.abandon(controller.end(status)) }
+      }
     }
   }
 
@@ -260,9 +286,16 @@ extension JobFact {
   /// Whether the run may end soon after it.
   fileprivate var mayEndRun: Bool {
     switch self {
-    case .jobState, .stopRequested, .runFinished: true
+    case .jobState, .stopRequested, .clusterChanged, .runFinished: true
     default: false
     }
+  }
+}
+
+extension Run {
+  /// Whether all that executes is in a cluster whose controller is down.
+  fileprivate var waitsForController: Bool {
+    clusterOutage != nil && jobs.allSatisfy { !$0.state.isActive || $0.clusterJob != nil }
   }
 }
 

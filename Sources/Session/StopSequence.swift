@@ -70,6 +70,17 @@ package struct StopSequence: Equatable {
 package enum StopText {
   package static let named = 5
 
+  /// The line at the end of a run that has left jobs in the cluster; nil if it has left none.
+  static func left(_ run: Run) -> TerminalText? {
+    let left = run.jobs.compactMap { record in record.clusterJob.map { (name: record.job.name, id: $0) } }
+    guard !left.isEmpty else { return nil }
+    // Steps have the number of their allocation.
+    var ids: [String] = []
+    for job in left where ids.last != job.id { ids.append(job.id) }
+    let (names, numbers) = (left.map(\.name).joined(most: named), ids.joined(separator: " "))
+    return "opdash: the cluster may still have \(JobText.clean(names)); to end that: scancel \(JobText.clean(numbers))"
+  }
+
   package static func line(_ level: StopLevel, _ run: Run) -> TerminalText {
     let running = run.ids.filter { run[$0].state.isActive || run[$0].state.isWithCluster }
     let isWithCluster = running.contains { run[$0].job.cluster != nil }

@@ -73,4 +73,22 @@ import Testing
       StopText.line(.kill, cluster.run)
         == "opdash: killing train. Ctrl-C again leaves at once, and what the cluster still has goes on there.")
   }
+
+  @Test func theEndNamesWhatTheClusterMayStillHave() {
+    let feed = FakeFeed()
+    let work = JobWork.shell(ShellWork(.script("x"), cluster: ClusterRequest()))
+    feed.begin((1...8).map { Job(name: "train\($0)", work: work) })
+    #expect(StopText.left(feed.run) == nil)
+    for id in 0..<8 {
+      feed.post(.jobPlaced(JobID(id), ClusterPlace(id: "7_\(id)")))
+      feed.post(.jobState(JobID(id), .executing, attempt: 1, pid: nil))
+    }
+    for id in 1..<3 { feed.post(.jobState(JobID(id), .cancelled(by: .signal), attempt: 1, pid: nil)) }
+    #expect(
+      StopText.left(feed.run)
+        == "opdash: the cluster may still have train1, train4, train5, train6, train7 and 1 more; to end that: scancel 7_0 7_3 7_4 7_5 7_6 7_7"
+    )
+    for id in 3..<8 { feed.post(.jobState(JobID(id), .cancelled(by: .signal), attempt: 1, pid: nil)) }
+    #expect(StopText.left(feed.run) == "opdash: the cluster may still have train1; to end that: scancel 7_0")
+  }
 }

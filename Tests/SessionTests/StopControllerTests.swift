@@ -21,6 +21,8 @@ struct StopControllerTests {
   private let isBlocked = Lock(true)
   /// Whether the queues that write come round.
   private let isIdle = Lock(false)
+  /// The statuses with which the session was to leave a run that has not ended.
+  private let unfinished = Lock<[Int32]>([])
 
   init() {
     clock = ManualOperationClock()
@@ -39,7 +41,8 @@ struct StopControllerTests {
         discard: { [discarded, isForGood] forGood in
           isForGood.withLock { $0 = forGood }
           return discarded.withLock { discarded in discarded.map { discarded = $0 + 1 } != nil }
-        }))
+        },
+        leave: { [unfinished] status in unfinished.withLock { $0.append(status) } }))
     for cause in early { receive(cause) }
   }
 
@@ -147,10 +150,35 @@ struct StopControllerTests {
       written.withLock { $0 += 1 }
       clock.advance(by: .seconds(1))
     }
-    #expect(statuses == [])
+    #expect(unfinished.withLock(\.self) == [])
     written.withLock { $0 += 1 }
     clock.advance(by: .seconds(1))
+    #expect(unfinished.withLock(\.self) == [143])
+    clock.advance(by: StopController.leavingPatience - .milliseconds(1))
+    #expect(statuses == [])
+    clock.advance(by: .milliseconds(1))
     #expect(statuses == [143])
+  }
+
+  /// A run with a job of a cluster, whose controller is down from before or from after the grace.
+  @Test(arguments: [true, false]) func aClusterThatDoesNotAnswerIsLeftAfterTheGrace(isDownBefore: Bool) {
+    isIdle.withLock { $0 = true }
+    let job = Job(name: "a", work: .shell(ShellWork(.script("x"), cluster: ClusterRequest())))
+    feed.begin([job])
+    begin(jobs: 0)
+    feed.post(.jobPlaced(JobID(0), ClusterPlace(id: "7", nodes: "n1")))
+    state(0, .executing)
+    if isDownBefore { feed.post(.clusterChanged(fault: "no answer")) }
+    receive(.terminate)
+    clock.advance(by: ShellWork.Stop().grace + StopController.patience - .milliseconds(1))
+    #expect(unfinished.withLock(\.self) == [])
+    clock.advance(by: .milliseconds(1))
+    #expect(unfinished.withLock(\.isEmpty) == !isDownBefore)
+    if !isDownBefore { feed.post(.clusterChanged(fault: "no answer")) }
+    #expect(eventually { unfinished.withLock(\.first) == 143 })
+    controller.close()
+    clock.advance(by: .seconds(60))
+    #expect(statuses == [])
   }
 
   @Test func aRunThatDoesNotEndIsAbandonedAfterTheGrace() {
