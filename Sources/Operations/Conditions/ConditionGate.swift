@@ -63,21 +63,36 @@ extension AsyncOperation {
       if rareState.start(in: queue) { post(.attached) }
     }
     guard !isCancelled, !parts.lifecycle.isEndRequested else { return false }
-    return DependencyGraph.change { contents, effects in
+    let action = DependencyGraph.change { contents, effects in
       if rareState.gate.takeTurn() {
         guard let request = rareState.request else { programmerError("an operation on turn has a request") }
         DependencyGraph.apply(contents.exclusion.take(request), &effects)
       }
-      switch rareState.gate.start() {
-      case .begin: return false
-      case .wait: break
-      case .waitInLine:
+      let action = rareState.gate.start()
+      if action == .waitInLine {
         parts.set(.mayBeQueued)
         if let request = rareState.request { DependencyGraph.apply(contents.exclusion.hurry(request), &effects) }
         DependencyGraph.enterLineIfDue(self, rareState, &effects)
-      case .waitAndAsk(let round): effects.actions.append { self.askConditions(rareState, round: round) }
       }
-      return true
+      return action
+    }
+    switch action {
+    case .begin: return false
+    case .wait, .waitInLine: return true
+    case .waitAndAsk(let round):
+      let conditions = rareState.conditions
+      guard conditions.allSatisfy(\.isAtOnce) else {
+        askConditions(rareState, round: round)
+        return true
+      }
+      if let refusal = conditions.refusalAtOnce(of: self) {
+        DependencyGraph.evaluated(self, rareState, round, refusal)
+        return true
+      }
+      // The start goes on here, unless a cancellation has taken it over.
+      return !DependencyGraph.change { _, _ in
+        rareState.gate.accept(round: round) && rareState.gate.takeDeferredStart()
+      }
     }
   }
 
@@ -105,12 +120,9 @@ extension AsyncOperation {
     }
   }
 
-  /// Evaluates all conditions and notifies the graph.
+  /// Evaluates all conditions in a task and notifies the graph.
   fileprivate final func askConditions(_ rareState: RareState, round: Int) {
     let conditions = rareState.conditions
-    guard !conditions.allSatisfy(\.isAtOnce) else {
-      return DependencyGraph.evaluated(self, rareState, round, conditions.refusalAtOnce(of: self))
-    }
     rareState.setEvaluation(
       Task {
         let refusal = await AwaitingWork.perform(for: self) { await conditions.refusal(of: self) }

@@ -33,13 +33,17 @@ public struct OperationCondition: Sendable {
   }
 
   /// The condition's name in the error `.conditionFailed`.
-  public let name: String
+  public var name: String { makeName() }
+  // Most names are never read.
+  private let makeName: @Sendable () -> String
   private let question: Question
   /// The categories that the operation has to itself while it executes.
   let categories: Set<ExclusionCategory>
 
-  init(_ name: String, _ question: Question, categories: Set<ExclusionCategory> = []) {
-    self.name = name
+  init(
+    _ name: @autoclosure @escaping @Sendable () -> String, _ question: Question, categories: Set<ExclusionCategory> = []
+  ) {
+    makeName = name
     self.question = question
     self.categories = categories
   }

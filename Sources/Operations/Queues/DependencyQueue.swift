@@ -103,21 +103,29 @@ public final class DependencyQueue: @unchecked Sendable {
   ///
   /// Throws, and adds nothing, if operations of other classes have been linked in a cycle that includes this operation.
   public func add(_ operation: Operation) throws(OperationError) {
-    guard let asynchronous = operation as? AsyncOperation, !asynchronous.parts.has(.hasRareState),
-      !hasNotifier.load(ordering: .acquiring)
-    else { return try add([operation]) }
+    guard let asynchronous = operation as? AsyncOperation, !hasNotifier.load(ordering: .acquiring) else {
+      return try add([operation])
+    }
+    let mustAttach = asynchronous.parts.has(.hasRareState)
     if QueueEntryObserver.isNeeded { QueueEntryObserver.tell([operation], .queue(queue)) }
     let newcomer = Newcomer(operation)
     readWidth()
     let entry = DependencyGraph.contents.withLock { _ -> (isDirect: Bool, admission: Admission)? in
       guard let node = join(newcomer) else { return nil }
       guard node.unfinished == 0 || newcomer.isCancelled else { return (false, Admission()) }
-      if entersAtOnce(node) { return (true, Admission()) }
+      if !mustAttach, entersAtOnce(node) { return (true, Admission()) }
       nodeIsReady(node)
-      return (false, takeAdmission())
+      return (false, mustAttach ? Admission() : takeAdmission())
     }
     guard let entry else { Self.refuse(operation) }
-    if entry.isDirect { queue.addOperation(operation) } else { admit(entry.admission) }
+    if mustAttach {
+      asynchronous.didAttach(to: queue)
+      nodesAreReady()
+    } else if entry.isDirect {
+      queue.addOperation(operation)
+    } else {
+      admit(entry.admission)
+    }
   }
 
   /// Adds operations; among the ready ones, the more urgent enter first, and equally urgent ones in array order.

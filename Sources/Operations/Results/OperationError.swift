@@ -207,8 +207,10 @@ public struct OperationError: Error, Equatable, LocalizedError, CustomStringConv
 
 extension Operation {
   /// The operation's name or, without one, the name of its class.
-  final var displayName: String {
-    guard let name, !name.isEmpty else { return "\(type(of: self))" }
+  final var displayName: String { Self.displayName(name, of: type(of: self)) }
+
+  static func displayName(_ name: String?, of type: Operation.Type) -> String {
+    guard let name, !name.isEmpty else { return "\(type)" }
     return name
   }
 }

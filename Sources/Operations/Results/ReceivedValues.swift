@@ -10,16 +10,18 @@ extension AsyncOperation {
     DependencyGraph.contents.withLock { _ in for node in nodes { node.isSource = true } }
     // Weak references: the dependencies retain the sources, and free even a long chain without recursion.
     let weakSources = sources.map(WeakSource.init)
-    let text = sources.count == 1 ? "input from \(sources[0].displayName)" : "input from \(sources.count) operations"
+    let text: @Sendable () -> String = {
+      weakSources.count == 1 ? "input from \(weakSources[0].name)" : "input from \(weakSources.count) operations"
+    }
     addCondition(
       OperationCondition(
-        text,
+        text(),
         .atOnce { operation in
           var values: [Value] = []
           for source in weakSources {
             // Freed, or not finished, if the dependency was removed.
             guard let outcome = source.operation?.outcome else {
-              return .reason(OperationError(.missingResult, of: source.name), text, operation)
+              return .reason(OperationError(.missingResult, of: source.name), text(), operation)
             }
             switch outcome {
             case .success(let value): values.append(value)
@@ -35,11 +37,15 @@ extension AsyncOperation {
 private struct WeakSource<Value: Sendable>: @unchecked Sendable {
   // Safe: a weak reference that is never reassigned.
   weak var operation: ResultOperation<Value>?
-  let name: String
+  // The operation may have been freed when its name is needed, and most names never are.
+  private let ownName: String?
+  private let type: AsyncOperation.Type
+
+  var name: String { AsyncOperation.displayName(ownName, of: type) }
 
   init(_ operation: ResultOperation<Value>) {
     self.operation = operation
-    name = operation.displayName
+    (ownName, type) = (operation.name, Swift.type(of: operation))
   }
 }
 
