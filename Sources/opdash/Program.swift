@@ -130,7 +130,10 @@ struct Program {
       }
       let jobs = Format.count(graph.jobs.count, "job")
       let end = warnings == 0 ? "" : ", \(Format.count(warnings, "warning"))"
-      context.print([MessageText.of("\(lastComponent(ofPath: choice.file)): \(jobs), no faults\(end)")])
+      // The end of the process frees a large graph in no time.
+      withExtendedLifetime(graph) {
+        context.print([MessageText.of("\(lastComponent(ofPath: choice.file)): \(jobs), no faults\(end)")])
+      }
     } catch let error as UsageError {
       context.fail(error)
     } catch {

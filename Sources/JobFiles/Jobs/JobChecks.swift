@@ -6,18 +6,19 @@ struct JobChecks {
   let faults: FaultLog
 
   /// Reports cycles, one at each place; true if there are some.
-  func cycles(_ needs: [[Need<Int>]]) -> Bool {
-    let cycles = DependencyOrder(needs, by: \.job).cycles
+  func cycles(_ needs: [[JobNeed]]) -> Bool {
+    let cycles = DependencyOrder(of: needs).cycles
     var places = Set<Place>()
     for cycle in cycles {
-      let place = needs[cycle[0]].first { $0.job == cycle[1] }?.place ?? drafts[cycle[0]].place
+      let draft = drafts[cycle[0]]
+      let place = draft.place(ofNeed: drafts[cycle[1]].job) ?? draft.place
       // The instances of a job have the same needs.
       guard places.insert(place).inserted else { continue }
       guard cycle[0] != cycle[1] else {
-        faults.add(place, "job \(Quoted.text(drafts[cycle[0]].name)) needs itself: delete this need")
+        faults.add(place, "job \(Quoted.text(draft.job.name)) needs itself: delete this need")
         continue
       }
-      let path = Quoted.cycle(cycle.map { drafts[$0].name })
+      let path = Quoted.cycle(cycle.map { drafts[$0].job.name })
       faults.add(place, "jobs need each other: \(path): delete one of these needs")
     }
     return !cycles.isEmpty
@@ -27,7 +28,7 @@ struct JobChecks {
   func targets(_ known: KnownJobs?) {
     var writers: [String: Int] = [:]
     for index in drafts.indices {
-      guard case .download(let work) = drafts[index].work, let place = drafts[index].target else { continue }
+      guard let place = drafts[index].target, case .download(let work) = drafts[index].work else { continue }
       if let writer = known?.writer(of: work.file) {
         faults.add(
           place,
@@ -39,14 +40,14 @@ struct JobChecks {
         writers[work.file] = index
         continue
       }
-      guard drafts[index].matrix == nil || drafts[index].matrix != drafts[first].matrix else {
+      guard drafts[index].job.matrix == nil || drafts[index].job.matrix != drafts[first].job.matrix else {
         faults.add(
           place, "\(Quoted.text(work.file)) is the file of several instances: write 'to' with ${matrix.NAME} in it")
         continue
       }
       faults.add(
         place,
-        "\(Quoted.text(work.file)) is already the file of job \(Quoted.text(drafts[first].name)), "
+        "\(Quoted.text(work.file)) is already the file of job \(Quoted.text(drafts[first].job.name)), "
           + "\(faults.words(drafts[first].target ?? drafts[first].place, from: place)): give one another 'to'")
     }
   }

@@ -1,9 +1,9 @@
 import Basics
 import JobModel
 
-/// A need: of a name or pattern as the file has it, then of the job by its index.
-struct Need<Job> {
-  var job: Job
+/// A need of a job or of several, by the name or pattern that the file has.
+struct Need {
+  var job: String
   var when: JobNeed.Condition
   var place: Place
 }
@@ -17,25 +17,16 @@ enum JobStart: String, CaseIterable {
 
 /// A job with the parts that could be read.
 struct JobDraft {
-  var name: String
+  /// The job, which gets its needs and the values that it reads when the names of all jobs are known.
+  var job: Job
   var place: Place
-  /// The key of a job that this is an instance of.
-  var matrix: String?
   /// Whether its instances are unknown.
   var hasBrokenMatrix = false
-  var finally: FinalCondition?
-  var description: String?
-  var needs: [Need<String>] = []
-  /// Nil after a fault.
-  var work: JobWork?
+  var needs: [Need] = []
+  private var hasWork = false
   /// The place of a download's file name.
   var target: Place?
-  var creates: [String] = []
-  var inputs: [String] = []
-  var condition: JobCondition?
-  var approval: String?
   var outputs: [OutputUse] = []
-  var start = JobStart.auto
   /// Shared with the defaults, as most jobs have no settings of their own.
   var settings = standardSettings
   var policy: JobPolicy {
@@ -44,25 +35,52 @@ struct JobDraft {
   }
 
   private static let standardSettings = Shared(JobPolicy())
+  private static let noWork = JobWork.simulate(SimulatedWork())
 
-  /// The job, with its needs and the values that it reads; nil without its work.
-  func job(_ needs: [Need<Int>], _ outputs: [OutputReference], _ faults: FaultLog) -> Job? {
-    let retry = policy.retry.map { $0.policy(faults) }
-    guard let work else { return nil }
-    return Job(
-      name: name, work: work, needs: needs.map { JobNeed(JobID($0.job), when: $0.when) },
-      priority: policy.priority,
-      uses: policy.uses.isEmpty ? [:] : policy.uses.mapValues(\.amount).filter { $0.value > 0 },
-      timeout: policy.timeout,
-      retry: retry ?? Self.standardRetry(of: work), allowFailure: policy.allowFailure,
-      description: description, creates: creates, inputs: inputs, matrix: matrix,
-      condition: condition, approval: approval, finally: finally,
-      outputs: outputs, isManual: start == .manual)
+  /// `matrix` is the key of a job that this is an instance of.
+  init(name: String, place: Place, matrix: String? = nil, finally: FinalCondition? = nil) {
+    job = Job(name: name, work: Self.noWork, matrix: matrix, finally: finally)
+    self.place = place
   }
 
-  /// How often work is repeated whose job says nothing of that: a service may be started again five times.
-  private static func standardRetry(of work: JobWork) -> RetryPolicy {
-    guard let service = work.service, service.restart != .never else { return .never }
-    return RetryPolicy(max: 5)
+  /// A job of the run, without what only its own file decides.
+  init(_ job: Job) {
+    (self.job, place, hasWork) = (job, .start, true)
+  }
+
+  var start: JobStart {
+    get { job.isManual ? .manual : .auto }
+    set { job.isManual = newValue == .manual }
+  }
+
+  /// Nil after a fault.
+  var work: JobWork? {
+    get { hasWork ? job.work : nil }
+    set {
+      guard let newValue else { return hasWork = false }
+      (job.work, hasWork) = (newValue, true)
+    }
+  }
+
+  /// Gives the job its settings; most have none.
+  mutating func applySettings(_ faults: FaultLog) {
+    if policy.priority != .normal { job.priority = policy.priority }
+    if policy.allowFailure { job.allowFailure = true }
+    if policy.timeout != nil { job.timeout = policy.timeout }
+    if !policy.uses.isEmpty { job.uses = policy.uses.mapValues(\.amount).filter { $0.value > 0 } }
+    if let retry = policy.retry {
+      job.retry = retry.policy(faults)
+    } else if let service = work?.service, service.restart != .never {
+      // A service may be started again five times.
+      job.retry = RetryPolicy(max: 5)
+    }
+  }
+
+  /// The place of the need that means another job; a name says more than a pattern.
+  func place(ofNeed other: Job) -> Place? {
+    let need =
+      needs.first { $0.job == other.name }
+      ?? needs.first { $0.job == other.matrix || JobPattern($0.job)?.matches(other.name) == true }
+    return need?.place
   }
 }

@@ -13,11 +13,38 @@ struct JobFileDecoder {
 
   /// The result is valid only if no fault was reported.
   func decode(_ root: consuming YAMLNode, overrides: [String: String]) -> JobGraph? {
-    guard let (settings, new) = read(root, overrides: overrides) else { return nil }
-    // The tree is the largest object here.
-    _ = consume root
-    let joined = known?.joined(with: new)
-    let (drafts, ids) = (joined?.drafts ?? new, joined?.numbers)
+    guard let (settings, new) = read(&root, overrides: overrides) else { return nil }
+    var graph = settings.graph
+    graph.pools = settings.pools.compactMapValues { $0 }.filter { known?.pools[$0.key] == nil }
+    guard let known else {
+      graph.jobs = linked(new, settings)
+      return graph
+    }
+    let (drafts, numbers) = known.joined(with: new)
+    let jobs = linked(drafts, settings)
+    graph.jobs = jobs.indices.compactMap { index in
+      if numbers[index] < known.count { return nil }
+      var job = jobs[index]
+      job.needs = job.needs.map { JobNeed(JobID(numbers[$0.job.index]), when: $0.when) }
+      job.outputs = job.outputs.map { OutputReference($0.text, job: JobID(numbers[$0.job.index]), name: $0.name) }
+      return job
+    }
+    return graph
+  }
+
+  /// The jobs of the drafts with their needs and the values that they read, after the checks of all together.
+  private func linked(_ drafts: consuming [JobDraft], _ settings: FileSettings) -> [Job] {
+    let (needs, outputs) = links(of: drafts, settings)
+    for index in drafts.indices {
+      drafts[index].job.needs = needs[index]
+      if !outputs[index].isEmpty { drafts[index].job.outputs = outputs[index] }
+    }
+    return drafts.map(\.job)
+  }
+
+  private func links(
+    of drafts: [JobDraft], _ settings: FileSettings
+  ) -> (needs: [[JobNeed]], outputs: [[OutputReference]]) {
     var resolver = NeedResolver(drafts, faults)
     let needs = resolver.resolve()
     let checks = JobChecks(drafts: drafts, faults: faults)
@@ -25,18 +52,7 @@ struct JobFileDecoder {
     checks.targets(known)
     checks.uses(settings.pools)
     if hasAllocation(settings) { checks.steps() }
-    let outputs = OutputResolver(drafts, needs, values).resolve(hasCycle: hasCycle)
-
-    var graph = settings.graph
-    graph.pools = settings.pools.compactMapValues { $0 }.filter { known?.pools[$0.key] == nil }
-    graph.jobs = drafts.indices.compactMap { index in
-      guard let known, let ids else { return drafts[index].job(needs[index], outputs[index], faults) }
-      if ids[index] < known.count { return nil }
-      let needs = needs[index].map { Need(job: ids[$0.job], when: $0.when, place: $0.place) }
-      let outputs = outputs[index].map { OutputReference($0.text, job: JobID(ids[$0.job.index]), name: $0.name) }
-      return drafts[index].job(needs, outputs, faults)
-    }
-    return graph
+    return (needs, OutputResolver(drafts, needs, values).resolve(hasCycle: hasCycle))
   }
 
   private func hasAllocation(_ settings: FileSettings) -> Bool {
@@ -44,14 +60,20 @@ struct JobFileDecoder {
   }
 
   /// The settings and the instances of all jobs; nil if nothing more can be checked.
+  ///
+  /// The tree, which is the largest object here, is taken out of `root`.
   private func read(
-    _ root: YAMLNode, overrides: [String: String]
+    _ root: inout YAMLNode, overrides: [String: String]
   ) -> (settings: FileSettings, drafts: [JobDraft])? {
-    guard !root.isNull else {
-      return faults.fail(root.place, "the file is empty: write a job, as in '\(JobFileKeys.file.example)'")
+    let tree = exchange(&root, with: .null)
+    let place = tree.place
+    guard !tree.isNull else {
+      return faults.fail(place, "the file is empty: write a job, as in '\(JobFileKeys.file.example)'")
     }
-    let file = JobFileKeys.file.entries(of: root, faults) { JobFileKeys.jobAdvice($0, in: root) }
-    guard let file else { return nil }
+    guard var file = JobFileKeys.file.entries(of: tree, faults, advice: { JobFileKeys.jobAdvice($0, in: tree) }) else {
+      return nil
+    }
+    _ = consume tree
     func value(_ key: String) -> YAMLNode? { file[key]?.value }
 
     let vars = value("vars").flatMap { values.map($0, "vars", takes: "a map of names to values") } ?? []
@@ -59,7 +81,7 @@ struct JobFileDecoder {
     for name in overrides.keys.sorted() where !vars.contains(where: { $0.key == name }) {
       let advice = NearestName.hint(for: name, in: vars.map(\.key).sorted(), otherwise: ": declare it under vars")
       let message = "--set names \(Quoted.text(name)), which is not a var of this file\(advice)"
-      faults.add(value("vars")?.place ?? root.place, message)
+      faults.add(value("vars")?.place ?? place, message)
     }
     var settings = FileSettings(graph: JobGraph(name: standardName))
     settings.policy.environment = parts.dotenv
@@ -70,12 +92,13 @@ struct JobFileDecoder {
 
     guard file["jobs"] != nil else {
       if !file.hasUnknown {
-        faults.add(root.place, "there are no jobs: add 'jobs:' with one job, as in '\(JobFileKeys.file.example)'")
+        faults.add(place, "there are no jobs: add 'jobs:' with one job, as in '\(JobFileKeys.file.example)'")
       }
       return nil
     }
     let reader = JobReader(values: values, policy: settings.policy, defaults: defaults)
-    return drafts(jobs: file["jobs"], finally: file["finally"], reader).map { (settings, $0) }
+    let (jobs, finally) = (file.take("jobs"), file.take("finally"))
+    return drafts(jobs: jobs, finally: finally, reader).map { (settings, $0) }
   }
 
   /// Settings of a whole run, with advice for a live one.
@@ -147,20 +170,24 @@ struct JobFileDecoder {
   // MARK: The jobs
 
   /// The instances of all jobs, with `finally` last; nil if nothing more can be checked.
-  private func drafts(jobs: YAMLEntry?, finally: YAMLEntry?, _ reader: JobReader) -> [JobDraft]? {
-    guard let jobs, let entries = entries(of: jobs) else { return nil }
+  private func drafts(jobs: consuming YAMLEntry?, finally: YAMLEntry?, _ reader: JobReader) -> [JobDraft]? {
+    guard var entries = jobs.flatMap({ entries(of: $0) }) else { return nil }
+    jobs = nil
     var reader = reader
     var drafts: [JobDraft] = []
     // Read for their faults only.
     var others: [JobDraft] = []
     var places: [String: Place] = [:]
+    // Of two equal keys the first counts; the second has been reported when the file was read.
+    let areUnique = faults.isEmpty && finally == nil
     drafts.reserveCapacity(entries.count)
-    places.reserveCapacity(entries.count)
-    for entry in entries {
+    for index in entries.indices {
       if faults.isCut { return nil }
+      // Freed job by job: the entries take more memory than anything made of them.
+      let entry = entries[index]
+      entries[index].value = .null
       reportKnown(entry)
-      // Of two equal keys the first counts; the YAML reader has reported the second.
-      if let first = places.updateValue(entry.place, forKey: entry.key) {
+      if !areUnique, let first = places.updateValue(entry.place, forKey: entry.key) {
         places[entry.key] = first
         reader.read(entry, isFinal: false, into: &others)
       } else {

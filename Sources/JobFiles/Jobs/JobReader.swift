@@ -41,26 +41,25 @@ struct JobReader {
   /// The job of an entry, or one instance of it, with the values of other jobs that it uses.
   private func draft(_ entry: YAMLEntry, instance: String? = nil, isFinal: Bool) -> JobDraft {
     values.variables.outputs = [:]
-    var draft = job(entry, instance: instance, isFinal: isFinal)
+    var draft = JobDraft(
+      name: instance ?? entry.key, place: entry.place, matrix: instance.map { _ in entry.key },
+      finally: isFinal ? .always : nil)
+    read(entry, isFinal: isFinal, into: &draft)
+    draft.applySettings(faults)
     if let outputs = values.variables.outputs, !outputs.isEmpty {
       draft.outputs = outputs.values.sorted { $0.text < $1.text }
     }
     return draft
   }
 
-  private func job(_ entry: YAMLEntry, instance: String?, isFinal: Bool) -> JobDraft {
+  private func read(_ entry: YAMLEntry, isFinal: Bool, into draft: inout JobDraft) {
     if let fault = JobName.fault(in: entry.key) { faults.add(entry.place, "a job's name \(fault)") }
-    var draft = JobDraft(
-      name: instance ?? entry.key, place: entry.place, matrix: instance.map { _ in entry.key },
-      finally: isFinal ? .always : nil)
     if entry.value.isNull {
       faults.add(entry.place, "job \(Quoted.text(entry.key)) has nothing to do: \(Self.workAdvice)")
-      return draft
+      return
     }
     let keys = isFinal ? JobFileKeys.finalJob : JobFileKeys.job
-    guard let job = keys.entries(of: JobFileKeys.whole(entry.value), faults, advice: Self.whenAdvice) else {
-      return draft
-    }
+    guard let job = keys.entries(of: JobFileKeys.whole(entry.value), faults, advice: Self.whenAdvice) else { return }
     draft.settings = defaults[entry.place.file] ?? policy
     keys.read(job, into: &draft, values)
     if let shell = job["shell"] { draft.policy.shellPlace = shell.place }
@@ -69,20 +68,18 @@ struct JobReader {
       if job["timeout"] == nil { draft.policy.timeout = nil }
       if job["silence"] == nil { draft.policy.silence = nil }
     }
-    let policy = draft.policy
-    policy.check(job, faults)
+    draft.policy.check(job, faults)
 
-    var works = JobFileKeys.work.compactMap { job[$0] }
-    works.sort { $0.place < $1.place }
+    let works = job.among(JobFileKeys.work)
     guard let first = works.first else {
       if !job.hasUnknown {
         faults.add(entry.place, "job \(Quoted.text(entry.key)) has nothing to do: \(Self.workAdvice)")
       }
-      return draft
+      return
     }
-    let read = work.read(first, policy)
+    let read = work.read(first, draft.policy)
     for other in works.dropFirst() {
-      _ = work.read(other, policy)
+      _ = work.read(other, draft.policy)
       faults.add(
         other.place,
         "a job has one of \(JobFileKeys.work.joined(last: "or")), and this one has '\(first.key)' already: "
@@ -100,8 +97,8 @@ struct JobReader {
       faults.add(entry.place, "'stall' is for transfers; this is \(Self.article(first.key)): \(advice)")
     }
     // The job would be executed here despite its `on`; its own 'tty' has been checked.
-    if first.key == "run", let entry = job["on"], policy.engine == .cluster, policy.service == nil,
-      job["tty"] == nil, policy.hasTerminal == true
+    if first.key == "run", let entry = job["on"], draft.policy.engine == .cluster,
+      draft.policy.service == nil, job["tty"] == nil, draft.policy.hasTerminal == true
     {
       faults.add(
         entry.place,
@@ -109,7 +106,6 @@ struct JobReader {
     }
     draft.work = read?.work
     draft.target = read?.target
-    return draft
   }
 
   private static let workAdvice = "give it one of \(JobFileKeys.work.joined(last: "or"))"

@@ -43,7 +43,7 @@ package struct KnownJobs: Sendable {
     let used = mentioned(by: new)
     let added = new.indices.map { (draft: new[$0], number: count + $0) }
     let all = used.map { (draft: JobDraft(jobs[$0]), number: $0) } + added
-    let sorted = all.filter { $0.draft.finally == nil } + all.filter { $0.draft.finally != nil }
+    let sorted = all.filter { $0.draft.job.finally == nil } + all.filter { $0.draft.job.finally != nil }
     return (sorted.map(\.draft), sorted.map(\.number))
   }
 
@@ -51,8 +51,8 @@ package struct KnownJobs: Sendable {
   private func mentioned(by new: [JobDraft]) -> [Int] {
     var own: Set<String> = []
     for draft in new {
-      own.insert(draft.name)
-      if let matrix = draft.matrix { own.insert(matrix) }
+      own.insert(draft.job.name)
+      if let matrix = draft.job.matrix { own.insert(matrix) }
     }
     var used: Set<Int> = []
     for draft in new {
@@ -67,13 +67,5 @@ package struct KnownJobs: Sendable {
       }
     }
     return used.sorted()
-  }
-}
-
-extension JobDraft {
-  /// A job of the run, without what only its own file decides.
-  fileprivate init(_ job: Job) {
-    self.init(name: job.name, place: .start, matrix: job.matrix, finally: job.finally)
-    work = job.work
   }
 }

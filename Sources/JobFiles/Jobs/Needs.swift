@@ -1,6 +1,6 @@
 import JobModel
 
-extension ValueKind<[Need<String>]> {
+extension ValueKind<[Need]> {
   static let needs = ValueKind(
     .either([.oneOrMore(.text), .map(of: .choice(JobNeed.Condition.self))])
   ) { values, node, _ in NeedReader(values: values).read(node) }
@@ -12,7 +12,7 @@ private struct NeedReader {
 
   private var faults: FaultLog { values.faults }
 
-  func read(_ node: YAMLNode) -> [Need<String>] {
+  func read(_ node: YAMLNode) -> [Need] {
     if case .map(let entries) = node.content {
       return entries.compactMap { entry in
         let key = YAMLNode(
@@ -22,7 +22,7 @@ private struct NeedReader {
       }
     }
     let items = values.list(node, "needs", takes: Self.takes, isSingleAllowed: true) ?? []
-    var needs: [Need<String>] = []
+    var needs: [Need] = []
     var names = FirstPositions()
     needs.reserveCapacity(items.count)
     for item in items {
@@ -94,21 +94,21 @@ struct NeedResolver {
   init(_ drafts: [JobDraft], _ faults: FaultLog) {
     self.drafts = drafts
     self.faults = faults
-    ordinaryCount = drafts.firstIndex { $0.finally != nil } ?? drafts.count
-    ordinary = JobNameIndex(drafts[..<ordinaryCount].map { ($0.name, $0.matrix) })
-    final = JobNameIndex(drafts[ordinaryCount...].map { ($0.name, $0.matrix) })
+    ordinaryCount = drafts.firstIndex { $0.job.finally != nil } ?? drafts.count
+    ordinary = JobNameIndex(drafts[..<ordinaryCount].map { ($0.job.name, $0.job.matrix) })
+    final = JobNameIndex(drafts[ordinaryCount...].map { ($0.job.name, $0.job.matrix) })
     known = Array(repeating: (0, false), count: drafts.count)
     hasBrokenMatrix = drafts.contains { $0.hasBrokenMatrix }
   }
 
-  /// The needs of each job, with their jobs as indices.
-  mutating func resolve() -> [[Need<Int>]] {
+  /// The needs of each job.
+  mutating func resolve() -> [[JobNeed]] {
     drafts.indices.map { needs(of: $0) }
   }
 
-  private mutating func needs(of number: Int) -> [Need<Int>] {
+  private mutating func needs(of number: Int) -> [JobNeed] {
     let isFinal = number >= ordinaryCount
-    var needs: [Need<Int>] = []
+    var needs: [JobNeed] = []
     needs.reserveCapacity(drafts[number].needs.count)
     for need in drafts[number].needs {
       if faults.isCut { return needs }
@@ -128,16 +128,16 @@ struct NeedResolver {
   }
 
   /// Adds a job that a need names, exactly or with others.
-  private mutating func add(_ job: Int, _ need: Need<String>, isExact: Bool, to needs: inout [Need<Int>]) {
-    let found = Need(job: job, when: need.when, place: need.place)
+  private mutating func add(_ job: Int, _ need: Need, isExact: Bool, to needs: inout [JobNeed]) {
+    let found = JobNeed(JobID(job), when: need.when)
     let earlier = known[job]
-    guard earlier.position < needs.count, needs[earlier.position].job == job else {
+    guard earlier.position < needs.count, needs[earlier.position].job == found.job else {
       known[job] = (needs.count, isExact)
       needs.append(found)
       return
     }
     switch (earlier.isExact, isExact) {
-    case (true, true): faults.add(need.place, NeedReader.twice(drafts[job].name))
+    case (true, true): faults.add(need.place, NeedReader.twice(drafts[job].job.name))
     // A name says more than a pattern.
     case (true, false): break
     case (false, true):
@@ -148,22 +148,22 @@ struct NeedResolver {
       if when == need.when { break }
       faults.add(
         need.place,
-        "\(Quoted.text(drafts[job].name)) is to be '\(need.when.rawValue)' here and '\(when.rawValue)' above: "
+        "\(Quoted.text(drafts[job].job.name)) is to be '\(need.when.rawValue)' here and '\(when.rawValue)' above: "
           + "name it above both, or change a pattern")
     }
   }
 
   /// The jobs of a need that is not the name of one; nil after a fault.
-  private mutating func jobs(of need: Need<String>, _ number: Int, isFinal: Bool) -> [Int]? {
+  private mutating func jobs(of need: Need, _ number: Int, isFinal: Bool) -> [Int]? {
     let index = isFinal ? final : ordinary
     let first = isFinal ? ordinaryCount : 0
     var jobs: [Int]
     if let instances = index.instances(of: need.job) {
-      guard drafts[number].matrix != need.job else {
+      guard drafts[number].job.matrix != need.job else {
         return faults.fail(
           need.place,
           "job \(Quoted.text(need.job)) needs its own instances: delete this need, or name one as in "
-            + Quoted.text(drafts[first + instances[0]].name))
+            + Quoted.text(drafts[first + instances[0]].job.name))
       }
       jobs = instances.map { first + $0 }
       if let fault = conditionFault(need.when, jobs[0]) { return faults.fail(need.place, fault) }
@@ -197,7 +197,7 @@ struct NeedResolver {
   }
 
   /// The jobs that a pattern matches, by their numbers in its index; nil for text without wildcards.
-  private mutating func matches(of need: Need<String>, isFinal: Bool) -> [Int]? {
+  private mutating func matches(of need: Need, isFinal: Bool) -> [Int]? {
     guard JobPattern(need.job) != nil else { return nil }
     guard ordinary.comparisons + final.comparisons <= Self.comparisonLimit else {
       return faults.fail(
@@ -209,7 +209,7 @@ struct NeedResolver {
   /// The fault of a condition that the job never meets.
   private func conditionFault(_ when: JobNeed.Condition, _ job: Int) -> String? {
     guard let work = drafts[job].work else { return nil }
-    let name = drafts[job].matrix ?? drafts[job].name
+    let name = drafts[job].job.matrix ?? drafts[job].job.name
     switch (work.service, when) {
     case (nil, .ready):
       return
@@ -224,7 +224,7 @@ struct NeedResolver {
 
   // MARK: Names that no job has
 
-  private mutating func unknown<Value>(_ need: Need<String>, isFinal: Bool) -> Value? {
+  private mutating func unknown<Value>(_ need: Need, isFinal: Bool) -> Value? {
     let other = isFinal ? ordinary : final
     let name = Quoted.text(need.job)
     if other.job(named: need.job) != nil || other.instances(of: need.job) != nil {
@@ -251,8 +251,8 @@ struct NeedResolver {
     var names: [String] = []
     for draft in isFinal ? drafts[ordinaryCount...] : drafts[..<ordinaryCount] {
       // All instances follow each other.
-      if let matrix = draft.matrix, names.last != matrix { names.append(matrix) }
-      names.append(draft.name)
+      if let matrix = draft.job.matrix, names.last != matrix { names.append(matrix) }
+      names.append(draft.job.name)
     }
     return names
   }
@@ -264,7 +264,7 @@ struct NeedResolver {
     let index = isFinal ? final : ordinary
     if index.job(named: base) != nil { return ": \(Quoted.text(base)) has no matrix: write \(Quoted.text(base))" }
     guard let instances = index.instances(of: base) else { return nil }
-    let names = instances.lazy.map { [drafts, ordinaryCount] in drafts[isFinal ? $0 + ordinaryCount : $0].name }
+    let names = instances.lazy.map { [drafts, ordinaryCount] in drafts[isFinal ? $0 + ordinaryCount : $0].job.name }
     if let near = NearestName.of(name, in: names.prefix(1000)) { return ": did you mean \(Quoted.text(near))?" }
     return ": write \(Quoted.text(base)) for all its instances, or one as \(Quoted.text(names[0]))"
   }

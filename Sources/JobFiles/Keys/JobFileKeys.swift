@@ -93,13 +93,16 @@ enum JobFileKeys {
     policyTable)
 
   private static let jobTable: [KnownKey<JobDraft>] = [
-    KnownKey("description", .text("text"), into: \.description, "its purpose"),
+    KnownKey("description", .text("text"), into: \.job.description, "its purpose"),
     KnownKey(
       "matrix", .map(of: .oneOrMore(.either([.text, .map(of: .oneOrMore(.text))]))),
       "names and their values: the job has an instance for each combination"),
-    KnownKey("needs", .needs, into: \.needs, "the jobs that it starts after, and how they must end"),
-    KnownKey("if", .condition, into: \.condition, "the condition for it to run; it is skipped otherwise"),
-    KnownKey("approve", .question, into: \.approval, "a question to a person before it starts"),
+    KnownKey("needs", ValueKind.needs.form, "the jobs that it starts after, and how they must end") {
+      entry, name, values, draft in
+      draft.needs = ValueKind.needs.read(values, entry.value, name) ?? []
+    },
+    KnownKey("if", .condition, into: \.job.condition, "the condition for it to run; it is skipped otherwise"),
+    KnownKey("approve", .question, into: \.job.approval, "a question to a person before it starts"),
     KnownKey(
       "start", .choice(others: ForeignValues.start), into: \.start,
       "manual for a job that waits for a person to start it, and that no other job waits for; auto by default"),
@@ -118,7 +121,7 @@ enum JobFileKeys {
       KnownKey(
         "when", .choice(FinalCondition.self), "the ends of all other jobs after which it runs; always by default"
       ) { entry, name, values, draft in
-        draft.finally =
+        draft.job.finally =
           values.choice(entry.value, name, as: FinalCondition.self, others: ForeignValues.when) ?? .always
       }
     ])

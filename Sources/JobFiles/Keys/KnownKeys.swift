@@ -61,7 +61,24 @@ struct KnownEntries {
     known.reserveCapacity(min(entries.count, 8))
   }
 
-  subscript(key: String) -> YAMLEntry? { known.first { entries[$0.entry].key == key }.map { entries[$0.entry] } }
+  subscript(key: String) -> YAMLEntry? { index(of: key).map { entries[$0] } }
+
+  private func index(of key: String) -> Int? {
+    for (_, entry) in known where entries[entry].key == key { return entry }
+    return nil
+  }
+
+  /// The entries of these keys, in the order of the file.
+  func among(_ keys: [String]) -> [YAMLEntry] {
+    known.lazy.filter { keys.contains(entries[$0.entry].key) }.map { entries[$0.entry] }.sorted { $0.place < $1.place }
+  }
+
+  /// Takes out the value of a key, of which null is left.
+  mutating func take(_ key: String) -> YAMLEntry? {
+    guard let index = index(of: key) else { return nil }
+    defer { entries[index].value = .null }
+    return entries[index]
+  }
 
   var places: [String: Place] {
     Dictionary(uniqueKeysWithValues: known.map { (entries[$0.entry].key, entries[$0.entry].place) })

@@ -12,9 +12,10 @@ extension JobFileKeys {
 
   static let fileTable: [KnownKey<JobDraft>] = [
     KnownKey(
-      "creates", .creates, into: \.creates, "files or folders that it makes: where they are there, it is up to date"),
+      "creates", .creates, into: \.job.creates, "files or folders that it makes: where they are there, it is up to date"
+    ),
     KnownKey(
-      "inputs", .inputs, into: \.inputs,
+      "inputs", .inputs, into: \.job.inputs,
       "files and patterns that it reads: while they are unchanged, it is up to date; 'opdash watch' watches them"),
   ]
 

@@ -5,21 +5,19 @@ struct FirstPositions {
   /// The longest list that is searched.
   static let searched = 16
 
+  /// The first positions of all keys of a long list.
   private var known: [String: Int] = [:]
-  /// How many items are in `known`, from the start on.
-  private var count = 0
 
-  /// The position of the first item with this key; the list begins at `start`, which is always the same.
+  /// The position of the first item with this key; without one, an item with this key is to be appended next.
+  ///
+  /// The list begins at `start`, which is always the same.
   mutating func position<Item>(
     of key: String, in list: [Item], from start: Int = 0, by keyOf: (Item) -> String
   ) -> Int? {
     guard list.count - start > Self.searched else { return list[start...].firstIndex { keyOf($0) == key } }
-    while start + count < list.count {
-      let position = start + count
-      let own = keyOf(list[position])
-      if let first = known.updateValue(position, forKey: own) { known[own] = first }
-      count += 1
-    }
-    return known[key]
+    if known.isEmpty { for position in list.indices[start...].reversed() { known[keyOf(list[position])] = position } }
+    guard let first = known.updateValue(list.count, forKey: key) else { return nil }
+    known[key] = first
+    return first
   }
 }

@@ -82,8 +82,8 @@ struct YAMLReader {
   }
 
   private mutating func take(_ event: yaml_event_t) throws(YAMLError) {
-    let place = Place(event.start_mark, file: file)
-    let end = Place(event.end_mark, file: file)
+    var place: Place { Place(event.start_mark, file: file) }
+    var end: Place { Place(event.end_mark, file: file) }
     switch event.type {
     case YAML_SCALAR_EVENT:
       let scalar = event.data.scalar
@@ -118,9 +118,12 @@ struct YAMLReader {
 
   private static let prefix = "tag:yaml.org,2002:"
 
-  private func check(_ tag: String?, on place: Place, allowed: @autoclosure () -> [String]) {
+  private func check(
+    _ tag: String?, on place: @autoclosure () -> Place, allowed: @autoclosure () -> [String]
+  ) {
     guard let tag, tag != "!", !allowed().contains(where: { tag == Self.prefix + $0 }) else { return }
-    faults.add(place, "tag \(Quoted.text(tag)) means nothing here: delete it, or put text that begins with ! in quotes")
+    faults.add(
+      place(), "tag \(Quoted.text(tag)) means nothing here: delete it, or put text that begins with ! in quotes")
   }
 
   private mutating func open(_ frame: Frame) throws(YAMLError) {
@@ -240,11 +243,8 @@ struct YAMLReader {
 extension Array {
   /// Moves the elements from a position on into an array of their own, which has no room for more.
   fileprivate mutating func cut(from start: Int) -> [Element] {
-    var own: [Element] = []
-    own.reserveCapacity(count - start)
-    while count > start { own.append(removeLast()) }
-    own.reverse()
-    return own
+    defer { removeLast(count - start) }
+    return Array(self[start...])
   }
 }
 

@@ -17,7 +17,11 @@ package struct DependencyOrder: Sendable, Equatable {
   /// `needs[n]` are the nodes that `n` needs, each an index of `needs`.
   package init(_ needs: [[Int]]) { self.init(needs) { $0 } }
 
-  package init<Need>(_ needs: [[Need]], by node: (Need) -> Int) {
+  /// The order of jobs by their needs.
+  package init(of needs: [[JobNeed]]) { self.init(needs) { $0.job.index } }
+
+  // Private, because other modules would not get it specialized.
+  private init<Need>(_ needs: [[Need]], by node: (Need) -> Int) {
     let new = -1
     let done = -2
     // For a node on the path: its depth.
