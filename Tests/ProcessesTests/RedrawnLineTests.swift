@@ -32,6 +32,7 @@ struct RedrawnLineTests {
     ("twice\r\r\n", "twice"),
     ("\u{8}\u{8}x\n", "x"),
     ("old\u{1B}[Jx\rnew\u{1B}[J\n", "new"),
+    ("logo\u{1B}[6Chost\n", "logo      host"), ("logo\u{1B}[11Ghost\n", "logo      host"),
   ])
   func aRedrawnLineIsWhatATerminalShows(written: String, shown: String) {
     #expect(line([written])?.text == shown)
@@ -123,13 +124,46 @@ struct RedrawnLineTests {
     #expect(written(["\u{1B}]" + repeated("t", 254), "tt\u{7}x"]).line.plain == "ttx")
   }
 
+  // MARK: Wide graphemes
+
+  /// By the cells of a terminal, of which a wide grapheme has two.
+  @Test(arguments: [
+    ("漢字\rab", "ab字"), ("漢字\ra", "a 字"), ("漢字\u{1B}[2Gx", " x字"), ("漢字\u{1B}[3Gx", "漢x"), ("漢字\u{1B}[4Gx", "漢 x"),
+    ("abcd\r漢", "漢cd"), ("abcd\u{1B}[2G漢", "a漢d"), ("漢字\u{1B}[2G語", " 語 "), ("漢\u{8}x", " x"), ("漢\tx", "漢      x"),
+    ("漢字\u{1B}[2DX", "漢X"), ("漢\u{1B}[2Cx", "漢  x"), ("進捗 10%\r進捗 20%", "進捗 20%"), ("進捗 10%\u{1B}[6G20%", "進捗 20%"),
+    ("漢字\u{1B}[2G\u{1B}[K", ""), ("漢字\u{1B}[4G\u{1B}[K", "漢"), ("漢字\u{1B}[1G\u{1B}[1K", "  字"),
+    ("漢字\u{1B}[3G\u{1B}[1K", ""),
+    ("😀 ok\u{1B}[4GOK", "😀 OK"), ("🇩🇪 x\u{1B}[4Gy", "🇩🇪 y"), ("e\u{301}x\u{1B}[2Gy", "e\u{301}y"),
+    ("ab\u{200B}c\u{1B}[3Gd", "abd"),
+  ])
+  func aWideGraphemeHasTwoCells(written: String, shown: String) {
+    let blanks = shown.reversed().prefix { $0 == " " }.count
+    #expect(self.written([written]).line.plain == String(shown.dropLast(blanks)))
+    // However the bytes arrive.
+    #expect(self.written(written.unicodeScalars.map { String($0) }).line.plain == String(shown.dropLast(blanks)))
+  }
+
+  @Test func aHalfOfAWideGraphemeHasNoColor() {
+    let red = "\u{1B}[31m"
+    #expect(written(["\(red)漢\u{1B}[m\rx"]).line.line.text == "x")
+    #expect(written(["\(red)漢字\u{1B}[m\rx"]).line.line.text == "x \(red)字\u{1B}[0m")
+  }
+
+  @Test func aWideGraphemeAtTheLimitIsCut() {
+    let (full, over) = (written([repeated("漢", 1365)]).line, written([repeated("x", 4095) + "漢"]).line)
+    #expect(!full.isCut && full.plain.count == 1365)
+    #expect(over.isCut && over.plain.count == 4095)
+  }
+
   // MARK: Redraws
 
   @Test(
     arguments: [
       ("10%\r20%\r", ["10%", "20%"], nil), ("a\r\rb", ["a"], "b"), ("abc\u{1B}[1Dd", ["abc"], "abd"),
-      ("ab\u{1B}[3Gc", [], "abc"), ("a\u{1B}[5Gb", [], "a   b"), ("ab\u{1B}[K", ["ab"], nil),
-      ("ab\u{1B}[Jc", ["ab"], "abc"), ("a\u{1B}[1mb", [], "ab"), ("", [], nil),
+      ("\rab\u{1B}[3Gc", [], "abc"), ("\ra\u{1B}[5Gb", [], "a   b"), ("ab\u{1B}[K", ["ab"], nil),
+      ("ab\u{1B}[Jc", ["ab"], "abc"), ("\ra\u{1B}[1mb", [], "ab"), ("", [], nil),
+      // Moved on, but not back.
+      ("a\u{1B}[5Gb", [], nil), ("a\u{1B}[5C45%", [], nil), ("ab", [], nil),
     ] as [(String, [String], String?)])
   func aRedrawIsTheNewTextBeforeAMoveBack(text: String, redraws: [String], last: String?) {
     let result = written([text])
@@ -202,13 +236,13 @@ struct RedrawnLineTests {
   @Test(arguments: [
     ("", false), ("abc", false), ("a\r\nb\r\n", false), ("a\r", true), ("a\r\n\rb", true), ("a\r\r\n", true),
     ("a\u{8}", true), ("\u{1B}[D", true), ("\u{1B}[G", true), ("\u{1B}[`", true), ("x\u{1B}[31mred\u{1B}[2D", true),
-    ("\u{1B}[m\u{1B}[5G", true), ("\u{1B}7\u{1B}[D", true), ("\u{1B}\u{1B}[D", true), ("\u{1B}[C", false),
+    ("\u{1B}[m\u{1B}[5G", true), ("\u{1B}7\u{1B}[D", true), ("\u{1B}\u{1B}[D", true), ("\u{1B}[C", true),
     ("\u{1B}[m", false), ("\u{1B}[12", false), ("\u{1B}[", false), ("\u{1B}", false), ("\u{1B}[@D", false),
     ("\u{1B}[mD", false), ("\u{1B}]D", false),
   ])
-  func whatMovesBackIsKnownByItsBytes(text: String, isBack: Bool) {
-    #expect(Array(text.utf8)[...].moveBack == isBack)
-    #expect(Array("xy\(text)".utf8)[2...].moveBack == isBack)
+  func whatMovesTheCursorIsKnownByItsBytes(text: String, moves: Bool) {
+    #expect(Array(text.utf8)[...].moveCursor == moves)
+    #expect(Array("xy\(text)".utf8)[2...].moveCursor == moves)
   }
 
   @Test func thePlaceOfAByteIsThatInTheWholeArray() {

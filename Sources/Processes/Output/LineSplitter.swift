@@ -29,7 +29,7 @@ package struct LineSplitter {
   private let source: OperationLogLine.Source
   private var partial: [UInt8] = []
   private var isCut = false
-  /// The line that replaces `partial`, once its output has moved back.
+  /// The line that replaces `partial`, once its output has moved the cursor.
   private var redrawn: RedrawnLine?
   /// The text of the unfinished line that was last taken.
   private var taken = ""
@@ -44,16 +44,16 @@ package struct LineSplitter {
   package mutating func feed(_ bytes: [UInt8]) -> Output {
     var output = Output()
     var rest = bytes[...]
-    let mayMoveBack = redrawn != nil || rest.moveBack
+    let mayMove = redrawn != nil || rest.moveCursor
     while let end = rest.place(of: UInt8(ascii: "\n")) {
       var line = rest[..<end]
       while line.last == 0x0D { line.removeLast() }
-      take(line, mayMoveBack: mayMoveBack, &output)
+      take(line, mayMove: mayMove, &output)
       if let last = redrawn?.lastRedraw { output.redraws.append((output.lines.count, last)) }
       output.lines.append(flush())
       rest = rest[(end + 1)...]
     }
-    take(rest, mayMoveBack: mayMoveBack, &output)
+    take(rest, mayMove: mayMove, &output)
     return output
   }
 
@@ -74,10 +74,10 @@ package struct LineSplitter {
     return OperationLogLine(text: text, source: source, isCut: isCut, isUnfinished: true)
   }
 
-  private mutating func take(_ bytes: ArraySlice<UInt8>, mayMoveBack: Bool, _ output: inout Output) {
+  private mutating func take(_ bytes: ArraySlice<UInt8>, mayMove: Bool, _ output: inout Output) {
     guard !bytes.isEmpty else { return }
     hasNews = true
-    if redrawn == nil, mayMoveBack, bytes.moveBack {
+    if redrawn == nil, mayMove, bytes.moveCursor {
       redrawn = RedrawnLine(partial, isCut: isCut)
       partial.removeAll(keepingCapacity: true)
     }

@@ -1,19 +1,25 @@
 import Foundation
+import Operations
 
 /// A line as a terminal shows it when output moves back within it by carriage returns, backspaces or escape sequences.
 ///
-/// New text replaces the text below it cell by cell, so the rest of a longer text stays until it is erased. A cell is a
-/// grapheme of any width. Colors are kept; other escape sequences are dropped.
+/// New text replaces the text below it cell by cell, so the rest of a longer text stays until it is erased. A wide
+/// grapheme has two cells, and is gone once one of them is replaced. Colors are kept; other escape sequences are dropped.
 struct RedrawnLine {
   private struct Cell {
-    var text: Character
+    /// Nil for the right half of a wide grapheme.
+    var text: Character?
     /// The SGR sequences since the last reset.
     var style: String
+
+    static let blank = Cell(text: " ", style: "")
   }
 
   /// The maximum length of a line, in cells and in bytes; longer lines are cut.
   static let limit = 4096
   private static let reset = "\u{1B}[0m"
+  /// The maximum length in bytes of a grapheme that arrives in pieces.
+  private static let graphemeLimit = 64
   /// How many of the newest redraws of one piece of output are kept for the search for progress, in control bytes.
   static let window = 256
 
@@ -23,6 +29,8 @@ struct RedrawnLine {
   /// The beginning of a scalar or an escape sequence whose rest has not arrived.
   private var rest: [UInt8] = []
   private var isChanged = false
+  /// Whether the cursor has moved back, or text was erased.
+  private var isRedrawn = false
   private(set) var isCut = false
 
   init(_ bytes: [UInt8], isCut: Bool = false) {
@@ -63,7 +71,9 @@ struct RedrawnLine {
       default: break
       }
       let erases = byte == 0x1B && Self.erases(bytes[place..<end])
-      if isChanged, target < column || erases {
+      let isBack = byte == 0x0D || target < column || erases
+      isRedrawn = isRedrawn || isBack
+      if isChanged, isBack {
         if controls < Self.window { redraws.append(plain) }
         isChanged = false
       }
@@ -74,23 +84,24 @@ struct RedrawnLine {
   }
 
   /// The text without colors and without blanks at its end.
-  var plain: String { String(cells[..<length].map(\.text)) }
+  var plain: String { String(cells[..<length].compactMap(\.text)) }
 
-  /// The text drawn since the last move back.
-  var lastRedraw: String? { isChanged ? plain : nil }
+  /// The text drawn since the last move back; nil without one.
+  var lastRedraw: String? { isChanged && isRedrawn ? plain : nil }
 
   /// The text with its colors, at most `limit` bytes.
   var line: (text: String, isCut: Bool) {
     var text = ""
     var style = ""
     for cell in cells[..<length] {
+      guard let grapheme = cell.text else { continue }
       let change = cell.style == style ? "" : (style.isEmpty ? "" : Self.reset) + cell.style
       let end = cell.style.isEmpty ? 0 : Self.reset.utf8.count
-      if text.utf8.count + change.utf8.count + cell.text.utf8.count + end > Self.limit {
+      if text.utf8.count + change.utf8.count + grapheme.utf8.count + end > Self.limit {
         return (text + (style.isEmpty ? "" : Self.reset), true)
       }
       text += change
-      text.append(cell.text)
+      text.append(grapheme)
       style = cell.style
     }
     if !style.isEmpty { text += Self.reset }
@@ -109,16 +120,40 @@ struct RedrawnLine {
       bytes = bytes[..<whole]
     }
     for grapheme in String(decoding: bytes, as: UTF8.self) where grapheme != "\u{7F}" {
-      guard column < Self.limit else {
+      let grapheme = grapheme.isASCII ? grapheme : joined(grapheme)
+      let width = TextWidth.of(grapheme)
+      guard width > 0 else { continue }
+      let end = column + width
+      guard end <= Self.limit else {
         isCut = true
         break
       }
-      while cells.count < column { cells.append(Cell(text: " ", style: "")) }
-      let cell = Cell(text: grapheme, style: style)
-      if column < cells.count { cells[column] = cell } else { cells.append(cell) }
-      column += 1
+      while cells.count < end { cells.append(.blank) }
+      divide(at: column)
+      divide(at: end)
+      cells[column] = Cell(text: grapheme, style: style)
+      if width == 2 { cells[column + 1] = Cell(text: nil, style: style) }
+      column = end
       isChanged = true
     }
+  }
+
+  /// The grapheme, or its whole if its start is before the cursor, which then returns to it: a read may divide a grapheme.
+  private mutating func joined(_ grapheme: Character) -> Character {
+    guard column > 0, column <= cells.count else { return grapheme }
+    let place = cells[column - 1].text == nil ? column - 2 : column - 1
+    guard let before = cells[place].text else { return grapheme }
+    let both = String(before) + String(grapheme)
+    guard both.utf8.count <= Self.graphemeLimit, both.count == 1, let one = both.first else { return grapheme }
+    column = place
+    return one
+  }
+
+  /// Blanks the wide grapheme whose right half is at `place`: one of its halves is about to be replaced.
+  private mutating func divide(at place: Int) {
+    guard place < cells.count, cells[place].text == nil else { return }
+    cells[place - 1] = .blank
+    cells[place] = .blank
   }
 
   // MARK: Escape sequences
@@ -165,10 +200,12 @@ struct RedrawnLine {
     switch (sequence.last, Self.parameter(of: sequence) ?? 0) {
     case (UInt8(ascii: "m"), _): apply(graphicRendition: sequence)
     case (UInt8(ascii: "K"), 0), (UInt8(ascii: "J"), 0):
+      divide(at: column)
       cells.removeLast(max(0, cells.count - column))
       isCut = false
     case (UInt8(ascii: "K"), 1):
-      for place in 0..<min(column + 1, cells.count) { cells[place] = Cell(text: " ", style: "") }
+      divide(at: column + 1)
+      for place in 0..<min(column + 1, cells.count) { cells[place] = .blank }
     case (UInt8(ascii: "K"), 2):
       cells = []
       isCut = false
@@ -190,10 +227,10 @@ struct RedrawnLine {
 
 extension ArraySlice<UInt8> {
   /// Whether the bytes contain a carriage return that ends no line, a backspace, or a sequence that moves the cursor
-  /// left.
+  /// within the line.
   ///
   /// Costs next to nothing for bytes without any of these.
-  var moveBack: Bool {
+  var moveCursor: Bool {
     if place(of: 0x08) != nil { return true }
     var rest = self
     while let place = rest.place(of: 0x0D) {
@@ -211,8 +248,7 @@ extension ArraySlice<UInt8> {
         place += 2
         while place < bytes.count, (0x20..<0x40).contains(bytes[place]) { place += 1 }
         guard place < bytes.count else { return false }
-        let final = bytes[place]
-        if final == UInt8(ascii: "G") || final == UInt8(ascii: "D") || final == UInt8(ascii: "`") { return true }
+        if "CDG`".utf8.contains(bytes[place]) { return true }
       }
       return false
     }

@@ -1,3 +1,6 @@
+// Targets that draw text also measure it.
+@_exported import enum Basics.TextWidth
+
 /// A line of a job's output that is safe to show: its colors are kept, everything else that a terminal obeys is removed.
 package struct JobText: Sendable, Hashable {
   package struct Run: Sendable, Hashable {

@@ -1,5 +1,5 @@
+import Basics
 import Foundation
-import Screen
 import Support
 import Testing
 

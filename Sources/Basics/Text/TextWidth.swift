@@ -1,5 +1,3 @@
-import Basics
-
 /// The number of cells that text takes on a terminal.
 package enum TextWidth {
   /// 0, 1 or 2; a control character counts 1, the width of its replacement.
@@ -58,16 +56,18 @@ package enum TextWidth {
   }
 
   /// Whether every scalar is a printable grapheme of one cell, by its range alone.
-  static func isSimple(_ text: String) -> Bool { text.unicodeScalars.allSatisfy(isSimple) }
+  package static func isSimple(_ text: String) -> Bool { text.unicodeScalars.allSatisfy(isSimple) }
 
-  static func isSimple(_ scalar: Unicode.Scalar) -> Bool {
+  package static func isSimple(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x20..<0x7F, 0xA0..<0xA9, 0xAA..<0xAD, 0xAF..<0x300, 0x2500..<0x25A0: true
     default: false
     }
   }
 
-  static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool { (0x1F1E6...0x1F1FF).contains(scalar.value) }
+  package static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool {
+    (0x1F1E6...0x1F1FF).contains(scalar.value)
+  }
 
   /// Whether it is one of the bidirectional controls, which make a line read as another one.
   package static func isReordering(_ scalar: Unicode.Scalar) -> Bool {
