@@ -18,6 +18,32 @@ struct DashboardTests {
     #expect(stage.frames == 1)
   }
 
+  @Test func keysThatAreTypedAheadActOnTheRowsThatTheEarlierOnesLeave() throws {
+    func commands(_ keys: [Key]) throws -> [JobCommand] {
+      let stage = try Stage(RunBuilder(["one", "two", "three"].map { .shell($0) }))
+      stage.clock.advance(by: .seconds(1))
+      let frames = stage.frames
+      for key in keys { stage.terminal.send(.key(key)) }
+      // In one burst: only the first key has a frame.
+      #expect(stage.frames == frames + 1)
+      return stage.feed.commands
+    }
+    func typed(_ text: String) -> [Key] { text.map { .character($0) } }
+    #expect(try commands(typed("/thr") + [.enter, .character("x")]) == [.cancel([JobID(2)], by: .person)])
+    #expect(try commands(typed("/t") + [.down, .enter, .character("x")]) == [.cancel([JobID(2)], by: .person)])
+    #expect(
+      try commands(typed("jx") + typed("gx")) == [.cancel([JobID(1)], by: .person), .cancel([JobID(0)], by: .person)])
+    #expect(try commands(typed("I>jx")) == [.cancel([JobID(0)], by: .person)])
+  }
+
+  @Test func aKeyTypedAheadFindsItsJobOnTheScreen() throws {
+    let stage = try Stage(RunBuilder((0..<60).map { .shell("job-\($0)") }))
+    stage.clock.advance(by: .seconds(1))
+    for key in [Key.character("G"), .character("x")] { stage.terminal.send(.key(key)) }
+    // Without the question before a key acts on a job that is not on the screen.
+    #expect(stage.feed.commands == [.cancel([JobID(59)], by: .person)])
+  }
+
   @Test func aPausedRunDoesNotTick() throws {
     let stage = try Stage(Self.pair())
     stage.play(at: 1) { $0.move("a", .executing) }

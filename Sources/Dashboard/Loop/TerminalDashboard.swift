@@ -138,7 +138,11 @@ package final class TerminalDashboard {
       frames.wantAnswer(at: feed.elapsed)
     }
     perform(effects)
-    drawOrSchedule()
+    guard isRunning else { return }
+    if frames.isDue(model, at: feed.elapsed) { return draw() }
+    // The next key acts on the rows after this one, whether or not a frame shows them before.
+    if case .input = message { FramePreparation.arrange(&model, now: feed.elapsed) }
+    setAlarm()
   }
 
   private func perform(_ effects: [Effect]) {
@@ -156,11 +160,6 @@ package final class TerminalDashboard {
   }
 
   // MARK: Frames
-
-  private func drawOrSchedule() {
-    guard isRunning else { return }
-    if frames.isDue(model, at: feed.elapsed) { draw() } else { setAlarm() }
-  }
 
   private func setAlarm() {
     let deadline = frames.deadline(model)

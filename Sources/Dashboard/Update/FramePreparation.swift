@@ -4,6 +4,12 @@ import JobModel
 enum FramePreparation {
   /// Brings rows, cursor, scrolling, log and estimate up to date with the events; `View` draws only such a model.
   static func prepare(_ model: inout Model, now: Duration) {
+    arrange(&model, now: now)
+    model.updateEstimate(now: model.shownTime(now))
+  }
+
+  /// Brings all that keys act on up to date: rows, cursor, scrolling and log.
+  static func arrange(_ model: inout Model, now: Duration) {
     let now = model.shownTime(now)
     model.filtered.update(model.run, model.index)
     model.order.update(model.run, model.index, model.filtered, now: now)
@@ -15,7 +21,6 @@ enum FramePreparation {
     if model.page != .list, model.pageTop > 0 {
       Moving.scrollPage(by: 0, &model, height: Layout(model).page.height)
     }
-    model.updateEstimate(now: now)
   }
 
   private static func updatePanel(_ model: inout Model, _ now: Duration) {
