@@ -58,6 +58,8 @@ package final class RunSession {
   private let display: Display
   private let view: (any LiveView)?
   nonisolated private let hasView: Bool
+  /// Whether the dashboard only shows the run, which is another program's or over: leaving it changes nothing.
+  nonisolated private let onlyShows: Bool
   nonisolated private let prompt: PromptFlag?
   private let pump: ReportPump
   /// Files are written apart from the output, whose reader may be slow.
@@ -87,11 +89,11 @@ package final class RunSession {
   ///
   /// `prompt` asks its questions below the reports. `closing` gives lines to print after them. `record` is called once,
   /// when nothing else is to be done: it waits for the record of the run, and returns why there is none. `offer` gives
-  /// the last line of a run that is recorded, `remaining` the line for a run that leaves its terminal. `cleanUp` is called once, before `exit`.
-  /// `view` is there when the interface is the dashboard. By default the run ends when the person leaves the view, or
-  /// without a view when no job can change any more; a replay ends as it was recorded. `abandon` ends the process where
-  /// a signal has ended the run and the session can't leave, because its output has no reader; it is called on another
-  /// queue.
+  /// the last line of a run that is recorded, `remaining` the line for a run that leaves its terminal. `cleanUp` is
+  /// called once, before `exit`. `view` is there when the interface is the dashboard. By default the run ends when the
+  /// person leaves the view, or without a view when no job can change any more; a replay without a view ends as it was
+  /// recorded. `abandon` ends the process where a signal has ended the run and the session can't leave, because its
+  /// output has no reader; it is called on another queue.
   package init(
     _ feed: any JobFeed, display: Display, view: (any LiveView)? = nil, prompt asking: ApprovalPrompt? = nil,
     closing: @escaping @MainActor (Run) -> [String] = { _ in [] },
@@ -106,6 +108,7 @@ package final class RunSession {
     self.display = display
     self.view = view
     hasView = view != nil
+    onlyShows = feed.attachment != nil || view != nil && feed.isReplay
     prompt = view?.prompt
     self.closing = closing
     self.record = record
@@ -121,7 +124,7 @@ package final class RunSession {
     pump = ReportPump(feed, reports: reports, end: end, showsLogs: { !output.isDropping })
     let files = display.files.map { file in file.format.report { file.output.write($0) } }
     filePump = files.isEmpty ? nil : ReportPump(feed, reports: files, end: .stopped)
-    stop = StopController(feed, clock: clock, abandon: abandon)
+    stop = StopController(feed, hasView: view != nil, clock: clock, abandon: abandon)
   }
 
   /// Subscribes to the run, opens the view, then calls `start`; if the screen can't be used it throws and starts nothing.
@@ -186,7 +189,7 @@ package final class RunSession {
     // Ctrl-C closes a dashboard whose run is complete.
     if hasView, cause == .interrupt, stop.signal == nil {
       let run = feed.snapshot
-      if run.isComplete, run.summary == nil {
+      if run.summary == nil ? run.isComplete : feed.isReplay {
         stop.countInterrupt()
         finish()
         return []
@@ -256,11 +259,11 @@ package final class RunSession {
   package func detach(_ run: Run) { leave((run.summary ?? RunSummary(of: run, signal: stop.signal)).exit) }
 
   nonisolated private func finish() {
-    guard feed.attachment == nil else { return onMain(self) { $0.leaveRun(ExitStatus.success) } }
+    guard !onlyShows else { return onMain(self) { $0.leaveRun(ExitStatus.success) } }
     feed.send(.finish(signal: stop.signal))
   }
 
-  /// Leaves the run of another program; the status is the run's if it has ended.
+  /// Leaves a run that is only shown; the status is the run's if it has ended.
   private func leaveRun(_ status: Int32) {
     let run = feed.snapshot
     if run.summary != nil || run.isComplete { return end(run) }
@@ -309,8 +312,8 @@ package final class RunSession {
 
   private func pumpHasFinished(_ run: Run) {
     pumping -= 1
-    // The run of another program may end at any time: the dashboard closes by itself, unless it is kept open.
-    if pumping == 0, feed.attachment == nil || view == nil { end(run) }
+    // A run that is only shown may end at any time: the dashboard closes by itself, unless it is kept open.
+    if pumping == 0, !onlyShows || view == nil { end(run) }
   }
 
   private func end(_ run: Run) {

@@ -63,12 +63,17 @@ final class StopController: Sendable {
   private let queue = DispatchQueue(label: "opdash.stop")
   private let state: Lock<State>
 
-  /// `abandon` ends the process.
-  init(_ feed: any JobFeed, clock: any OperationClock, abandon: @escaping @Sendable (ProgramEnd) -> Void) {
+  /// `abandon` ends the process; `hasView` says whether a dashboard shows the run.
+  init(
+    _ feed: any JobFeed, hasView: Bool = false, clock: any OperationClock,
+    abandon: @escaping @Sendable (ProgramEnd) -> Void
+  ) {
     self.feed = feed
     self.clock = clock
     self.abandon = abandon
-    state = Lock(State(sequence: StopSequence(leavesRun: feed.attachment != nil)))
+    state = Lock(
+      State(
+        sequence: StopSequence(leavesRun: feed.attachment != nil, leavesReplay: feed.isReplay && hasView)))
   }
 
   /// The signal that has stopped the run.

@@ -36,17 +36,23 @@ package struct StopSequence: Equatable {
 
   /// Whether the run is another program's: a signal ends this program only.
   private let leavesRun: Bool
+  /// Whether the run is over and is played on the screen: a signal leaves it as it is.
+  private let leavesReplay: Bool
   /// The first cause; nil before it.
   package private(set) var cause: Cause?
   private var level: StopLevel?
 
   package var signal: Int32? { cause?.signal }
 
-  package init(leavesRun: Bool = false) { self.leavesRun = leavesRun }
+  package init(leavesRun: Bool = false, leavesReplay: Bool = false) {
+    self.leavesRun = leavesRun
+    self.leavesReplay = leavesReplay
+  }
 
   package mutating func receive(_ cause: Cause) -> [Action] {
-    if leavesRun {
+    if leavesRun || leavesReplay {
       self.cause = self.cause ?? cause
+      if leavesReplay { return [.leave(status: ExitStatus.signal(cause.signal))] }
       // A person who presses Ctrl-C leaves, as with the key that quits.
       return [.leave(status: cause == .interrupt ? ExitStatus.success : ExitStatus.signal(cause.signal))]
     }

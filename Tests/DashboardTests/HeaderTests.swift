@@ -56,7 +56,7 @@ import Testing
     #expect(Header.word(model([.succeeded(upToDate: false)], stop)) == "STOPPED")
     #expect(Header.word(model([.executing], .drainChanged(true))) == "DRAINING")
     #expect(Header.word(model([.executing], .drainChanged(true), stop)) == "STOPPING")
-    #expect(Header.word(model([.waiting], .runFinished(RunSummary()))) == "DONE")
+    #expect(Header.word(model([.waiting], .runFinished(RunSummary()))) == "STOPPED")
     var asked = model([.executing])
     asked.quits = 1
     #expect(Header.word(asked) == "STOPPING")

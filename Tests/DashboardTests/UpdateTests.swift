@@ -225,6 +225,24 @@ import Testing
     #expect(bench.effects == [.leave(.quit)])
   }
 
+  @Test(arguments: [KeepOpen.always, .never]) func aReplayGoesOnToTheEndOfTheRecording(_ keepOpen: KeepOpen) {
+    var bench = bench("a") { $0.state(.watchChanged(true, fault: nil)) }
+    bench.model.isReplay = true
+    bench.model.options.keepOpen = keepOpen
+    for _ in 1...2 {
+      bench.play { run in
+        run.move("a", .executing)
+        run.move("a", .succeeded(upToDate: false))
+      }
+      #expect(bench.effects.isEmpty && !bench.model.isOver && Command.hold.isEnabled(in: bench.model))
+    }
+    bench.play { $0.state(.stopRequested(.terminate, by: .person)) }
+    bench.play { $0.state(.runFinished(RunSummary())) }
+    #expect(bench.model.isOver && Header.word(bench.model) == "STOPPED")
+    #expect(bench.frame().text(row: 2).hasPrefix(" Ended after "))
+    #expect(bench.effects == (keepOpen == .never ? [.leave(.complete)] : []))
+  }
+
   @Test func aReplayIsLeftWithoutAQuestion() {
     var bench = bench("a") { $0.move("a", .executing) }
     bench.model.isReplay = true
@@ -243,7 +261,25 @@ import Testing
     bench.play { $0.move("b", .executing) }
     #expect(bench.model.notice == nil)
     bench.play { $0.move("b", .succeeded(upToDate: false)) }
+    // A job may have been retried.
+    #expect(bench.model.notice == nil && !bench.model.isOver)
+    #expect(bench.frame().text(row: 2).hasPrefix(" Ended after "))
+    bench.play { $0.state(.runFinished(RunSummary())) }
     #expect(bench.model.notice?.text == (isSought ? "no later failure: this is the end" : nil))
+  }
+
+  @Test func aReplayWhosePastIsShownIsNotMovedOn() {
+    var bench = bench("ab") { run in
+      run.move("a", .executing)
+      run.move("a", .failed(Self.failure, allowed: false))
+      run.move("b", .executing)
+    }
+    bench.model.isReplay = true
+    bench.press(.character("!"))
+    #expect(bench.commands == [.skipToFailure])
+    bench.model.show(bench.model.run, at: .zero)
+    bench.press(.down, .character("!"))
+    #expect(bench.commands == [.skipToFailure] && bench.cursor == "a")
   }
 
   @Test func anEndThatIsStatedWithJobsLeftIsAnEnd() {

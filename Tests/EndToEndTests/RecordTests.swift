@@ -140,6 +140,38 @@ struct RecordTests {
     #expect(try replay.exitStatus() != nil)
   }
 
+  @Test func aReplayOfAWatchedRunGoesOnToItsEnd() throws {
+    try place.write("jobs: { copy: { run: \"cp in out; echo round\", inputs: [in] } }", to: "watch.yml")
+    try place.write("1\n", to: "in")
+    let window = try place.window(columns: 120, rows: 40, "watch", "watch.yml")
+    try window.sees("WATCHING")
+    try place.write("2\n", to: "in")
+    #expect(eventually { place.contents("out") == Data("2\n".utf8) })
+    try window.sees("the second round") { $0.text.contains("log: copy #2") && $0.text.contains("WATCHING") }
+    try window.press("q")
+    #expect(try window.exitStatus() != nil)
+    let replay = try place.window(columns: 120, rows: 40, "replay", "last", "--speed", "10")
+    try replay.sees("the end of the recording") { $0.text.contains("Ended after") && $0.text.contains("STOPPED") }
+    try replay.sees("log: copy #2")
+    try replay.press("q")
+    #expect(try replay.exitStatus() == 0)
+  }
+
+  @Test func ctrlCLeavesAReplayAndItsShellLoop() throws {
+    try place.write(
+      #"{"v":1,"seq":0,"t":0,"type":"run_started","run":"r","name":"n","slots":1,"at":"2026-01-01T00:00:00.250Z","jobs":1}"#
+        + "\n" + #"{"v":1,"seq":1,"t":0,"type":"job_added","job":"one","kind":"shell","needs":[],"command":"test"}"#
+        + "\n"
+        + #"{"v":1,"seq":2,"t":3600,"type":"job_state","job":"one","state":"executing","attempt":1}"# + "\n",
+      to: "late.ndjson")
+    let pty = try place.pty("replay", "late.ndjson")
+    #expect(pty.waitUntil { $0.text.contains("late.ndjson") && $0.text.contains("one") })
+    pty.send("\u{3}")
+    #expect(pty.waitUntil { $0.ending != nil }, "\(pty.report)")
+    #expect(pty.ending == .signalled(SIGINT))
+    #expect(!pty.text.contains("cancelled") && !pty.text.contains("STOPPING"))
+  }
+
   @Test func aReplayThatBeginsInAnHourEndsWithQ() throws {
     try place.write(
       #"{"v":1,"seq":0,"t":3600,"type":"run_started","run":"r","name":"n","slots":1,"at":"2026-01-01T00:00:00.250Z","jobs":0}"#

@@ -58,7 +58,7 @@ import Testing
 
   @Test(arguments: [false, true]) func aRecordingThatBeginsLateEndsWhenItIsAskedTo(isEmpty: Bool) {
     let late = [JobEvent].everyField.map { JobEvent(seq: $0.seq, time: $0.time + .seconds(3600), fact: $0.fact) }
-    let feed = RecordedFeed(isEmpty ? [] : late, holdsEnd: true, clock: clock)
+    let feed = RecordedFeed(isEmpty ? [] : late, clock: clock)
     let (received, subscription) = begin(feed)
     feed.send(.finish(signal: nil))
     #expect(eventually { feed.snapshot.summary != nil && clock.due.isEmpty })
@@ -66,23 +66,6 @@ import Testing
     #expect(received.events.map(\.seq) == [0, 1])
     #expect(isEmpty || received.events.first?.fact == late.first?.fact)
     withExtendedLifetime(subscription) {}
-  }
-
-  @Test func aHeldEndIsStatedWhenItIsAskedFor() {
-    for events in [[JobEvent].everyField, Array([JobEvent].everyField.dropLast())] {
-      let clock = ManualOperationClock()
-      let feed = RecordedFeed(events, holdsEnd: true, clock: clock)
-      let (received, subscription) = begin(feed)
-      #expect(eventually { !clock.due.isEmpty })
-      clock.advance(by: .seconds(100_001))
-      let played = Array([JobEvent].everyField.dropLast())
-      #expect(eventually { received.events == played && clock.due.isEmpty })
-      clock.advance(by: .seconds(10))
-      #expect(feed.elapsed == played.last?.time)
-      feed.send(.finish(signal: nil))
-      #expect(eventually { received.events == played + [Self.end(of: played)] })
-      withExtendedLifetime(subscription) {}
-    }
   }
 
   @Test func chunksArePlayedAsOne() {

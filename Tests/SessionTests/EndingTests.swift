@@ -41,6 +41,13 @@ import Testing
     #expect(stop.receive(cause) == [.leave(status: status)])
   }
 
+  @Test(arguments: [(StopSequence.Cause.interrupt, Int32(130)), (.terminate, 143), (.hangup, 129)])
+  func aReplayOnTheScreenIsLeftBySignals(_ cause: StopSequence.Cause, _ status: Int32) {
+    var stop = StopSequence(leavesReplay: true)
+    #expect(stop.receive(cause) == [.leave(status: status)])
+    #expect(stop.cause == cause)
+  }
+
   @Test func anInterruptAfterATermKillsAndTheStatusStaysThatOfTheFirst() {
     var stop = StopSequence()
     _ = stop.receive(.terminate)

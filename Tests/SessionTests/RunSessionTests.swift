@@ -187,6 +187,39 @@ import Testing
     #expect(stage.feed.commands.count == 2)
   }
 
+  @Test func anInterruptLeavesAReplayAndChangesNothingInIt() async throws {
+    let view = FakeView()
+    let stage = try Stage(view, isReplay: true)
+    stage.feed.begin(1)
+    stage.state(0, .executing)
+    stage.session?.receiveSignal(.interrupt)
+    #expect(await soon { !stage.statuses.isEmpty })
+    #expect(stage.statuses == [130] && stage.feed.commands == [] && view.closings > 0)
+    #expect(stage.errors.isEmpty && stage.output.isEmpty)
+  }
+
+  @Test(arguments: [true, false]) func aReplayIsLeftByAPersonAlsoAfterItsEnd(isAtEnd: Bool) async throws {
+    let view = FakeView()
+    let stage = try Stage(view, isReplay: true)
+    stage.feed.begin(1)
+    stage.state(0, .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+    if isAtEnd {
+      stage.feed.post(.runFinished(RunSummary(of: stage.feed.run)))
+      #expect(await soon { stage.feed.readers == 0 })
+    }
+    #expect(stage.statuses.isEmpty)
+    view.leave(.quit)
+    #expect(await soon { !stage.statuses.isEmpty })
+    #expect(stage.statuses == [1] && stage.feed.commands == [] && stage.errors == "closing\n")
+  }
+
+  @Test func withoutAViewAnInterruptEndsAReplay() throws {
+    let stage = try Stage(isReplay: true)
+    stage.feed.begin(1)
+    stage.session?.receive(.interrupt)
+    #expect(stage.feed.commands == [.stop(.terminate, by: .signal)] && stage.statuses.isEmpty)
+  }
+
   @Test func anotherSignalStopsARunThatIsComplete() throws {
     let stage = try Stage(FakeView())
     stage.feed.begin(1)
@@ -377,7 +410,7 @@ private final class FakeView: LiveView {
 /// A session with its outputs in files and a clock that stands still.
 @MainActor
 private final class Stage {
-  let feed = FakeFeed()
+  let feed: FakeFeed
   let clock = ManualOperationClock()
   let abandoned = Lock<[Int32]>([])
   private(set) var session: RunSession?
@@ -387,8 +420,9 @@ private final class Stage {
 
   init(
     _ view: FakeView? = nil, _ interface: Settings.Interface? = nil, output: Output? = nil, loss: String? = nil,
-    offer: String? = nil, endsWithOutput: Bool = true
+    offer: String? = nil, endsWithOutput: Bool = true, isReplay: Bool = false
   ) throws {
+    feed = FakeFeed(isReplay: isReplay)
     folder = try TemporaryFolder()
     let display = RunSession.Display(
       interface ?? (view == nil ? .plain : .dashboard), of: "g", settings: Settings(), Environment(variables: [:]),

@@ -17,9 +17,13 @@ package final class FakeFeed: JobFeed {
   /// Held while the feed's queue is blocked.
   private let queue = Lock(())
   private let clock: ManualOperationClock
+  package let isReplay: Bool
 
   /// The run's clock is `clock`, or the time of the newest fact if that is later.
-  package init(clock: ManualOperationClock = ManualOperationClock()) { self.clock = clock }
+  package init(clock: ManualOperationClock = ManualOperationClock(), isReplay: Bool = false) {
+    self.clock = clock
+    self.isReplay = isReplay
+  }
 
   package var run: Run { state.withLock { $0.run } }
   package var elapsed: Duration { max(run.time, clock.now) }

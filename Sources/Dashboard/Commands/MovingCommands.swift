@@ -44,10 +44,10 @@ extension Command {
 
   static let nextFailure = Command(
     "next-failure", .moving, [.character("!")], "to the next failure",
-    isEnabled: { $0.isReplay && !$0.isOver || $0.run.counts.failed > 0 }, refusal: { _ in "no job has failed" },
-    word: { $0.isReplay && !$0.isOver ? "next failure" : nil },
+    isEnabled: { playsOn($0) || $0.run.counts.failed > 0 }, refusal: { _ in "no job has failed" },
+    word: { playsOn($0) ? "next failure" : nil },
     effects: { model, now in
-      if model.isReplay, !model.isOver {
+      if playsOn(model) {
         model.seeksFailure = true
         return [.send(.skipToFailure)]
       }
@@ -58,6 +58,9 @@ extension Command {
       if let row { model.choose(row: row) } else { model.say("no failed job is in this view", now) }
       return []
     })
+
+  /// Whether a replay can be moved on: not while another instant is shown.
+  private static let playsOn: Predicate = { $0.isReplay && !$0.isOver && !$0.isFrozen }
 
   static let nextPane = Command(
     "next-pane", .moving, [.tab, .backTab], "the other pane", isEnabled: \.showsLog,

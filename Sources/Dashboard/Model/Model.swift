@@ -135,8 +135,8 @@ struct Model {
   var live: Run { behind ?? run }
   var isFrozen: Bool { behind != nil }
 
-  /// Whether the run changes no more unless a person retries a job.
-  var isOver: Bool { live.summary != nil || live.isComplete }
+  /// Whether the run changes no more unless a person retries a job; a replay may be of such a retry until its end is stated.
+  var isOver: Bool { live.summary != nil || live.isComplete && !isReplay }
 
   /// Whether jobs of the run have inputs, which can be watched.
   var readsInputs: Bool { index.hasInputs }

@@ -11,8 +11,8 @@ struct Banner {
   private let style: KeyPath<Theme, Style>
 
   static func isShown(_ model: Model) -> Bool {
-    model.isFrozen || model.isOver || model.live.stopping != nil || isClosed(model) || !model.index.asking.isEmpty
-      || model.live.clusterOutage != nil || model.live.watchFault != nil
+    model.isFrozen || model.isOver || model.live.isComplete || model.live.stopping != nil || isClosed(model)
+      || !model.index.asking.isEmpty || model.live.clusterOutage != nil || model.live.watchFault != nil
   }
 
   /// Whether the failure policy lets only the executing jobs finish.

@@ -13,7 +13,7 @@ struct Header {
     let counts = run.counts
     if run.isComplete || run.summary != nil {
       if counts.failed > 0 { return "FAILED" }
-      return run.stopping != nil || counts.cancelled > 0 ? "STOPPED" : "DONE"
+      return run.stopping != nil || counts.cancelled > 0 || counts.open > 0 ? "STOPPED" : "DONE"
     }
     if model.isHeld { return "HELD" }
     if run.stopping != nil || model.quits > 0 { return "STOPPING" }

@@ -74,7 +74,7 @@ enum Update {
       let isGone = run.summary != nil || run.isComplete || run.isStopped
       return isGone ? [.leave(.stopped)] : []
     }
-    guard run.isComplete || run.summary != nil else { return [] }
+    guard model.isOver else { return [] }
     switch model.options.keepOpen {
     case .always: return []
     case .never: return [.leave(.complete)]

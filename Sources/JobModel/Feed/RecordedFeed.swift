@@ -5,8 +5,7 @@ import Foundation
 /// A recorded run that is played again: its events are delivered at their instants, or `speed` times as fast.
 ///
 /// Of the commands that change a run only `stop` and `finish` have an effect: they end it where it is. A recording without an end, as a
-/// killed writer leaves it, gets one after its last event. A feed that holds the end states neither before a command does:
-/// a dashboard stays open until a person leaves it.
+/// killed writer leaves it, gets one after its last event.
 package final class RecordedFeed: JobFeed {
   private struct State {
     var run = Run()
@@ -17,13 +16,10 @@ package final class RecordedFeed: JobFeed {
     /// Where the recording is held, if it is.
     var heldAt: Duration?
     var timer: (any OperationTimer)?
-    /// Whether all is played but an end that is held.
-    var isAtEnd = false
   }
 
   private let chunks: @Sendable () -> [JobEvent]?
   private let speed: Double
-  private let holdsEnd: Bool
   private let clock: any OperationClock
   private let queue = DispatchQueue(label: "opdash.recording", qos: .userInitiated)
   private let state = Lock(State())
@@ -33,21 +29,20 @@ package final class RecordedFeed: JobFeed {
 
   /// Plays what `chunks` returns until it returns nil; called on a queue of the feed's own, one call after another.
   package init(
-    speed: Double = 1, holdsEnd: Bool = false, clock: any OperationClock = .system,
+    speed: Double = 1, clock: any OperationClock = .system,
     chunks: @escaping @Sendable () -> [JobEvent]?
   ) {
     precondition(speed > 0 && speed.isFinite, "the speed of a recording is a positive number")
     self.speed = speed
-    self.holdsEnd = holdsEnd
     self.clock = clock
     self.chunks = chunks
   }
 
   package convenience init(
-    _ events: [JobEvent], speed: Double = 1, holdsEnd: Bool = false, clock: any OperationClock = .system
+    _ events: [JobEvent], speed: Double = 1, clock: any OperationClock = .system
   ) {
     let rest = Lock<[JobEvent]?>(events)
-    self.init(speed: speed, holdsEnd: holdsEnd, clock: clock) { rest.withLock { $0.take() } }
+    self.init(speed: speed, clock: clock) { rest.withLock { $0.take() } }
   }
 
   /// Begins to play; subscribe before it to miss nothing.
@@ -69,7 +64,7 @@ package final class RecordedFeed: JobFeed {
 
   private func position(_ state: inout State) -> Duration {
     guard let began = state.began else { return .zero }
-    let isOver = state.run.summary != nil || state.isAtEnd
+    let isOver = state.run.summary != nil
     if let heldAt = state.heldAt, !isOver { return max(state.run.time, heldAt) }
     return isOver ? state.run.time : max(state.run.time, (clock.now - began) * speed)
   }
@@ -115,7 +110,7 @@ package final class RecordedFeed: JobFeed {
   private func skipToFailure() {
     while true {
       let (isFound, hasMore) = state.withLock { state -> (Bool, Bool) in
-        guard state.began != nil, state.run.summary == nil, !state.isAtEnd else { return (false, false) }
+        guard state.began != nil, state.run.summary == nil else { return (false, false) }
         let next = state.chunk[state.next...].first { event in
           if case .jobState(_, .failed, _, _) = event.fact { true } else { false }
         }
@@ -128,11 +123,10 @@ package final class RecordedFeed: JobFeed {
         return (next != nil, next == nil)
       }
       guard isFound || hasMore else { return }
-      let before = state.withLock { ($0.chunk.first?.seq, $0.isAtEnd) }
+      let before = state.withLock { $0.chunk.first?.seq }
       play()
-      let after = state.withLock { ($0.chunk.first?.seq, $0.isAtEnd) }
       // The record ended without another failure.
-      if isFound || before.0 == after.0 || after.1 { return }
+      if isFound || before == state.withLock({ $0.chunk.first?.seq }) { return }
     }
   }
 
@@ -140,18 +134,11 @@ package final class RecordedFeed: JobFeed {
   private func play() {
     while true {
       let isEmpty = state.withLock { state -> Bool in
-        guard state.run.summary == nil, !state.isAtEnd else { return false }
+        guard state.run.summary == nil else { return false }
         let now = position(&state)
         let first = state.next
-        while state.next < state.chunk.count, state.chunk[state.next].time <= now, !state.isAtEnd {
-          if holdsEnd, case .runFinished = state.chunk[state.next].fact {
-            state.isAtEnd = true
-          } else {
-            state.next += 1
-          }
-        }
+        while state.next < state.chunk.count, state.chunk[state.next].time <= now { state.next += 1 }
         deliver(state.chunk[first..<state.next], &state)
-        if state.isAtEnd { return false }
         guard state.next < state.chunk.count, state.run.summary == nil else { return state.run.summary == nil }
         guard state.heldAt == nil else { return false }
         let wait = max(Self.interval, (state.chunk[state.next].time - now) / speed)
@@ -161,7 +148,7 @@ package final class RecordedFeed: JobFeed {
       }
       guard isEmpty else { return }
       guard let chunk = chunks() else {
-        if holdsEnd { state.withLock { $0.isAtEnd = true } } else { end(signal: nil) }
+        end(signal: nil)
         return
       }
       state.withLock { ($0.chunk, $0.next) = (chunk, 0) }

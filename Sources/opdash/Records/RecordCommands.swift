@@ -85,8 +85,7 @@ struct RecordCommands {
     if settings.keepOpen == .onFailure { settings.keepOpen = .always }
     let events = try recording(name)
     guard !events.isEmpty else { throw UsageError("\(name) has no events: its run was killed before the first") }
-    let isDashboard = try environment.interface(for: settings.interface) == .dashboard
-    let feed = RecordedFeed(events, speed: speed, holdsEnd: isDashboard)
+    let feed = RecordedFeed(events, speed: speed)
     var plan = RunPlan(subject: .live(feed, start: { feed.start() }), source: lastComponent(ofPath: name))
     plan.past = RecordedPast(events)
     plan.files.add(environment.absolute(name), "the recording")
