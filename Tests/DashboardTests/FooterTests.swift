@@ -96,6 +96,28 @@ import Testing
     #expect(bench.frame().cursor.map { [$0.x, $0.y] } == [35, 23])
   }
 
+  @Test func theCursorStaysInALineThatIsLongerThanItsRoom() {
+    var bench = bench(["a"], width: 40)
+    bench.press(.character("/"))
+    bench.type((0..<40).map { String($0 % 10) }.joined())
+    bench.press(.left)
+    #expect(row(bench).hasPrefix(" /" + "78901234567890123456789012345678" + "9") && row(bench).hasSuffix(" 0/1"))
+    #expect(bench.frame().cursor.map { [$0.x, $0.y] } == [34, 23])
+    bench.press(.home)
+    #expect(row(bench).hasPrefix(" /0123456789") && bench.frame().cursor.map { [$0.x, $0.y] } == [2, 23])
+  }
+
+  @Test func wideLettersMoveTheCursorByTwoCells() {
+    var bench = bench(["a"])
+    bench.press(.character("/"))
+    bench.type("漢字x")
+    #expect(bench.frame().cursor.map { [$0.x, $0.y] } == [7, 23])
+    bench.press(.left, .left)
+    #expect(bench.frame().cursor.map { [$0.x, $0.y] } == [4, 23])
+    let frame = bench.frame(ScreenTraits(isASCII: false, palette: .none))
+    #expect(frame.text(row: 23).hasPrefix(" /漢字x"))
+  }
+
   @Test func aSearchCountsItsLines() {
     var bench = Bench.talker(["one", "two", "one"])
     bench.press(.tab, .character("/"))

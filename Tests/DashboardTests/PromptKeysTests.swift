@@ -72,6 +72,38 @@ import Testing
     #expect(bench.cursor == "find")
   }
 
+  @Test(arguments: ["/", ":", "\t/"]) func theCursorMovesInEveryLine(_ opening: String) {
+    var bench = Bench.talker(["bay", "abc"])
+    for character in opening { bench.press(character == "\t" ? .tab : .character(character)) }
+    bench.type("ay")
+    bench.press(.home, .character("b"))
+    let text: String? =
+      switch bench.model.prompt {
+      case .filter(let editor), .search(let editor), .palette(let editor, _): editor.text
+      case .quit, .confirm, nil: nil
+      }
+    #expect(text == "bay")
+    #expect(bench.frame().cursor.map { [$0.x, $0.y] } == [3, 23])
+  }
+
+  @Test mutating func aMoveInTheLineHasNoOtherEffect() {
+    bench.type("e")
+    bench.press(.down, .left)
+    #expect(place == 1)
+    bench.press(.escape, .character("/"))
+    bench.type("a")
+    bench.press(.down)
+    var many = Bench(RunBuilder([.shell("ab"), .shell("ac")]))
+    many.press(.character("/"))
+    many.type("a")
+    many.press(.down)
+    #expect(many.cursor == "ac")
+    many.press(.left)
+    #expect(many.cursor == "ac")
+    many.type("c")
+    #expect(many.rows == [])
+  }
+
   @Test mutating func anEmptyLineIsLeftByBackspace() {
     bench.type("h")
     bench.press(.backspace)

@@ -83,12 +83,14 @@ struct Footer {
     let keys = sign == ":" ? "Enter runs it  Esc back" : "Enter keeps  Esc clears"
     let right = area.width >= 60 ? "\(hint)   \(keys)" : hint
     let room = max(4, area.width - 4 - right.count)
-    var text = editor.text
-    while TextWidth.of(text) > room, !text.isEmpty { text.removeFirst() }
+    // The text ends before the cursor's cell, or begins after the start of the line, where it has no room.
+    var head = editor.head
+    let next = editor.tail.first.map { TextWidth.of($0) } ?? 0
+    while TextWidth.of(head) + next > room, !head.isEmpty { head.removeFirst() }
     frame.put(sign, x: area.x + 1, y: area.y, style: theme.key)
-    let used = frame.put(text, x: area.x + 2, y: area.y, limit: room, style: theme.bold)
+    frame.put(head + editor.tail, x: area.x + 2, y: area.y, limit: room, style: theme.bold)
     frame.put(right, endingAt: area.maxX - 1, y: area.y, style: theme.dim)
-    frame.cursor = (area.x + 2 + used, area.y)
+    frame.cursor = (area.x + 2 + TextWidth.of(head), area.y)
   }
 
   // MARK: Keys

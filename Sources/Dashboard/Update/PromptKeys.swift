@@ -60,26 +60,35 @@ enum PromptKeys {
     }
   }
 
-  /// Changes the line being typed and applies it at once.
+  /// Changes the line being typed and applies it at once; a move of the cursor in it has no other effect.
   static func type(_ model: inout Model, _ change: (inout LineEditor) -> Void) {
     switch model.prompt {
     case .filter(var editor):
-      change(&editor)
+      let isChanged = edit(&editor, change)
       model.prompt = .filter(editor)
+      guard isChanged else { break }
       model.setFilter(JobFilter(editor.text))
       model.seeksMatch = true
       model.showsCursor = true
     case .search(var editor):
-      change(&editor)
+      let isChanged = edit(&editor, change)
       model.prompt = .search(editor)
+      guard isChanged else { break }
       model.log.query = editor.text
       model.log.currentMatch = nil
-    case .palette(var editor, _):
-      change(&editor)
-      model.prompt = .palette(editor, 0)
+    case .palette(var editor, let place):
+      let isChanged = edit(&editor, change)
+      model.prompt = .palette(editor, isChanged ? 0 : place)
     case .quit, .confirm, nil:
       break
     }
+  }
+
+  /// Returns whether the text is another one.
+  private static func edit(_ editor: inout LineEditor, _ change: (inout LineEditor) -> Void) -> Bool {
+    let before = editor.text
+    change(&editor)
+    return editor.text != before
   }
 
   private static func finish(_ model: inout Model, _ now: Duration) {
