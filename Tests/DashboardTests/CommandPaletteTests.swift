@@ -32,6 +32,13 @@ import Testing
     #expect(!found("").contains(.palette) && !found("every").contains(.palette))
   }
 
+  @Test func namesAndKeysAreSearchedToo() {
+    #expect(found("more-slots") == [.moreSlots] && found("fewer slots") == [.fewerSlots])
+    #expect(found("retry-failed") == [.retryFailed])
+    #expect(found("x").first == .cancel && found("X").first == .kill && found("f8").first == .retry)
+    #expect(found("pgup").first == .pageUp && found("^r").first == .retryFailed && found("!") == [.nextFailure])
+  }
+
   @Test func aBoxStandsAboveTheBottomLine() {
     let frame = bench("drain").frame()
     let blanks = String(repeating: " ", count: 8)

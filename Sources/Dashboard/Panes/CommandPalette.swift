@@ -10,20 +10,35 @@ struct CommandPalette {
   /// The actions that are wanted most often, before all others.
   private static let first: [Command] = [.cancel, .retry, .approve, .pause, .kill, .retryDependents, .retryFailed]
 
-  /// The actions whose section or description contains every typed word; descriptions that start with the first word precede.
+  /// The actions whose section, name, description or key matches every typed word.
+  ///
+  /// One that has the only word as its key comes first, then those whose description starts with the first word, then
+  /// those whose name does.
   static func matches(_ query: String, in model: Model) -> [Binding] {
-    let words = query.lowercased().split(separator: " ")
+    let words = query.split(separator: " ")
     let found = model.keys.bindings.filter { binding in
       let command = binding.command
-      let text = "\(command.section.rawValue) \(command.help)".lowercased()
-      return command != .palette && command.isOffered(model) && words.allSatisfy { text.contains($0) }
+      let text = "\(command.section.rawValue) \(command.name) \(command.help)".lowercased()
+      return command != .palette && command.isOffered(model)
+        && words.allSatisfy { text.contains($0.lowercased()) || isKey($0, of: binding) }
     }
-    guard let first = words.first else {
+    guard let first = words.first?.lowercased() else {
       let wanted = Self.first.compactMap { command in found.first { $0.command == command } }
       return wanted + found.filter { !Self.first.contains($0.command) }
     }
-    let begins = found.filter { $0.command.help.lowercased().hasPrefix(first) }
-    return begins + found.filter { !$0.command.help.lowercased().hasPrefix(first) }
+    func rank(_ binding: Binding) -> Int {
+      if words.count == 1, isKey(words[0], of: binding) { return 0 }
+      return binding.command.help.lowercased().hasPrefix(first) ? 1 : binding.command.name.hasPrefix(first) ? 2 : 3
+    }
+    return (0...3).flatMap { place in found.filter { rank($0) == place } }
+  }
+
+  /// Whether a word is the name of one of its keys; the case of a letter counts.
+  private static func isKey(_ word: Substring, of binding: Binding) -> Bool {
+    binding.keys.contains { key in
+      let name = key.name()
+      return name == word || word.count > 1 && name.lowercased() == word.lowercased()
+    }
   }
 
   func draw(_ frame: inout Frame, _ body: Rect) {
