@@ -39,6 +39,53 @@ import Testing
     #expect(bench.model.log.mark == nil && bench.model.log.follows)
   }
 
+  @Test(arguments: [Size(width: 80, height: 18), Size(width: 30, height: 24)])
+  func theLineOfTheCursorStaysOnAPageThatBecomesSmaller(_ size: Size) {
+    var bench = talker(60)
+    bench.press(.tab, .character("l"), .up)
+    #expect(line(bench) == "line 58")
+    bench.press(.character("l"), .character("l"), .tab)
+    bench.send(.resized(size))
+    bench.press(.enter)
+    let log = Layout(bench.model).log
+    #expect(!log.isEmpty && line(bench) == "line 58")
+    #expect((log.y..<log.maxY).contains { bench.frame().text(row: $0).hasSuffix("line 58") })
+  }
+
+  @Test func keysActOnALineThatIsShownWhereTheLogLosesTheCursors() {
+    var builder = RunBuilder([.shell("a"), .shell("b")])
+    for name in ["a", "b"] { builder.move(name, .executing) }
+    for number in 0..<60 { builder.log(number % 2 == 0 ? "a" : "b", "line \(number)") }
+    var bench = Bench(builder)
+    bench.press(.character("L"), .tab, .character("g"))
+    for _ in 0..<21 { bench.press(.down) }
+    #expect(line(bench) == "line 21")
+    bench.press(.tab, .character("/"))
+    bench.type("a")
+    bench.press(.enter, .tab, .character("y"))
+    #expect(bench.copies == ["line 22"])
+    let log = Layout(bench.model).log
+    let barred = (log.y..<log.maxY).filter { bench.frame()[log.x, $0].text == ">" }
+    #expect(barred.map { bench.frame().text(row: $0).hasSuffix("line 22") } == [true])
+  }
+
+  @Test func aSearchBeginsAtTheShownPlace() {
+    var bench = talker(60)
+    bench.press(.tab, .character("g"), .pageDown, .pageDown)
+    let top = bench.model.lines?.position(of: bench.model.log.top.line) ?? 0
+    bench.press(.character("/"))
+    bench.type("line")
+    bench.press(.enter)
+    #expect(line(bench) == "line \(top)")
+    bench.press(.character("n"))
+    #expect(line(bench) == "line \(top + 1)")
+    for _ in 0..<5 { bench.send(.mouse(MouseEvent(.wheelDown, x: 5, y: Layout(bench.model).log.y))) }
+    let shown = bench.model.lines?.position(of: bench.model.log.top.line) ?? 0
+    #expect(shown > top + 1)
+    bench.press(.character("n"))
+    #expect(line(bench) == "line \(shown + 1)")
+  }
+
   @Test func theFollowKeyStopsAndGoesOn() {
     var bench = talker(20)
     bench.press(.character("f"))

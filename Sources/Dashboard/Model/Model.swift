@@ -286,10 +286,10 @@ struct Model {
     return cursor.map { LogLines($0, run.jobs[$0.index].log) }
   }
 
-  /// The line that keys act on: the cursor's, or the newest while the log follows.
+  /// The line that keys act on: the cursor's or, where the log has lost that one, the next; the newest while the log follows.
   var currentLine: JobLine? {
-    guard let lines else { return nil }
-    return log.follows ? lines.last : lines.line(log.cursor) ?? lines.last
+    guard let lines, let last = lines.last else { return nil }
+    return log.follows ? last : lines[min(lines.position(of: log.cursor), lines.count - 1)]
   }
 
   /// The number of lines in the marked range; nil without a range.

@@ -16,6 +16,7 @@ enum FramePreparation {
     updatePanel(&model, now)
     updateCursor(&model)
     model.updateLog()
+    LogScroll.keepCursorShown(&model)
     scrollToCursor(&model)
     // A larger page shows more lines above its last.
     if model.page != .list, model.pageTop > 0 {

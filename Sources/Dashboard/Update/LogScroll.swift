@@ -67,6 +67,19 @@ enum LogScroll {
     model.log.top = rows.top(rows.clamp(model.log.top), showing: line, height: layout.log.height)
   }
 
+  /// Scrolls to the line that keys act on where the page does not show it: it has become smaller, or the log another one.
+  static func keepCursorShown(_ model: inout Model) {
+    let layout = Layout(model)
+    guard !model.log.follows, !layout.log.isEmpty, let lines = model.lines, let line = model.currentLine?.seq else {
+      return
+    }
+    model.log.cursor = line
+    let rows = model.rows(lines, layout)
+    let top = rows.clamp(model.log.top)
+    let bottom = rows.move(top, by: layout.log.height - 1)
+    if !(top.line...bottom.line).contains(line) { show(line: line, rows, &model, layout) }
+  }
+
   /// Continues after the last held line with the oldest one in memory, if lines between them have left memory.
   private static func showOldestLive(_ model: inout Model) {
     guard model.newer > 0, let first = model.liveLines?.first else { return }
