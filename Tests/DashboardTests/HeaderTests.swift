@@ -37,6 +37,18 @@ import Testing
     #expect(Header.word(model(states)) == word)
   }
 
+  @Test(
+    arguments: [
+      ([.executing], " RUN ", true), ([.succeeded(upToDate: false)], " WATCHING ", false),
+      ([.failed(failure, allowed: false)], " FAILED ", true),
+    ] as [([JobState], String, Bool)])
+  func aWatchedRunSaysWhatHasFailedAndThatItWatches(_ states: [JobState], _ word: String, _ isSaid: Bool) {
+    let model = model(states, .watchChanged(true, fault: nil))
+    let line = View.frame(model, ScreenTraits(isASCII: true, palette: .none), now: .zero).text(row: 0)
+    #expect(line.contains(word) && line.contains("watching inputs") == isSaid, "\(line)")
+    #expect(line.contains("1 failed") == (word == " FAILED "))
+  }
+
   @Test(arguments: [(1, "1 warning"), (12, "12 warnings")]) func warningsAreCounted(_ count: Int, _ text: String) {
     let facts = (0..<count).map { JobFact.warningRaised(RunWarning(.slotsHeld, [JobID($0)], "", since: .zero)) }
     for (width, expected) in [(80, text), (30, "\(count)")] {

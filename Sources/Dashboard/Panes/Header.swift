@@ -71,7 +71,7 @@ struct Header {
         Item(
           worth: 8, forms: [[TextSpan("not recorded", theme.held)], [TextSpan("unrec.", theme.held)]], isRight: false))
     }
-    if model.run.isWatching, !model.run.hasEnded {
+    if model.run.isWatching, word != "WATCHING" {
       items.append(
         Item(
           worth: 3, forms: [[TextSpan("watching inputs", theme.dim)], [TextSpan("watching", theme.dim)], []],
