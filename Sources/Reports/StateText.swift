@@ -58,3 +58,17 @@ enum StateText {
     (state.isFailure ? .failed : StateClass(state)).ending
   }
 }
+
+extension Run {
+  /// How many of some jobs are in each state, by attention; the ones that no person has started are apart from the skipped.
+  func tally(of ids: some Sequence<JobID>) -> [(state: StateClass, word: String, count: Int)] {
+    var counts: [String: (state: StateClass, count: Int)] = [:]
+    for id in ids {
+      let state = StateClass(self[id])
+      let word = if case .skipped(let cause) = self[id].state { cause.word } else { state.word }
+      counts[word, default: (state, 0)].count += 1
+    }
+    return counts.map { (state: $0.value.state, word: $0.key, count: $0.value.count) }
+      .sorted { ($0.state.attention, $0.state.rawValue, $0.word) < ($1.state.attention, $1.state.rawValue, $1.word) }
+  }
+}

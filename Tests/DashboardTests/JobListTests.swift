@@ -24,6 +24,20 @@ import Testing
       first(prepared(RunBuilder([.shell("a")]).run) { $0.setFilter(JobFilter("zz")) }) == "   no job matches zz")
   }
 
+  @Test func theSummaryBelowTellsSkippedFromNotStarted() {
+    var builder = RunBuilder((0..<30).map { .shell("job-\($0)") })
+    for place in 0..<30 where place > 2 {
+      builder.move("job-\(place)", .skipped(because: place % 2 == 0 ? .manual : .condition))
+    }
+    let text = frame(prepared(builder.run)).text
+    #expect(text.contains(" not started, ") || text.contains(" skipped, "), "\(text)")
+    let more = text.split(separator: "\n").first { $0.contains(" more: ") } ?? ""
+    let shown = Layout(prepared(builder.run)).list.height
+    #expect(more.contains("\(30 - shown) more: "))
+    let numbers = more.matches(of: /(\d+) (skipped|not started)/)
+    #expect(numbers.count == 2 && numbers.compactMap { Int($0.1) }.reduce(0, +) == 30 - shown, "\(more)")
+  }
+
   @Test func aWarningStandsOnTheRow() {
     var builder = RunBuilder([.shell("fetch"), .shell("parse"), .shell("link")])
     builder.move("fetch", .executing)

@@ -31,6 +31,16 @@ struct HTMLReportTests {
 
   @Test func aSmallRun() { expectGolden(page(small), "small.html") }
 
+  @Test func whatNobodyStartedIsToldFromWhatWasSkipped() {
+    var facts = Facts()
+    facts.begin((0..<4).map { Job(name: "deploy[\($0)]", work: .simulate(SimulatedWork())) })
+    for place in 0..<3 { facts.job(place, .skipped(because: .manual), attempt: 0) }
+    facts.job(3, .skipped(because: .condition), attempt: 0)
+    let text = page(facts)
+    #expect(text.contains("</b> 3 not started</span>") && text.contains("</b> 1 skipped</span>"))
+    #expect(text.contains("title=\"not started\"") && !text.contains("4 skipped"))
+  }
+
   @Test(arguments: [
     ("wn", Phase.Kind.waiting), ("ws", .forSlot), ("wp", .forPool), ("wa", .forPerson), ("wc", .forCluster),
     ("wb", .backingOff), ("wz", .paused),

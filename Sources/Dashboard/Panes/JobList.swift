@@ -265,10 +265,17 @@ struct JobList {
 
   /// The states of the rows from `row` on, the most frequent first: `12 ok, 11 waiting`.
   private func summary(from row: Int) -> String {
-    let counts = model.counts(from: row)
-    let present = StateClass.allCases.filter { counts[Int($0.rawValue)] > 0 }
-      .sorted { counts[Int($0.rawValue)] > counts[Int($1.rawValue)] }
-    return present.map { "\(counts[Int($0.rawValue)]) \($0.word)" }.joined(separator: ", ")
+    let notStarted =
+      model.run.counts.notStarted == 0
+      ? 0
+      : (row..<model.rowCount).count { place in
+        model.job(row: place).map { model.run.jobs[$0.index].state == .skipped(because: .manual) } == true
+      }
+    var counts = zip(model.counts(from: row), StateClass.allCases.map(\.word)).map { (count: $0, word: $1) }
+    counts[Int(StateClass.skipped.rawValue)].count -= notStarted
+    counts.append((notStarted, JobState.SkipCause.manual.word))
+    return counts.filter { $0.count > 0 }.sorted { $0.count > $1.count }.map { "\($0.count) \($0.word)" }
+      .joined(separator: ", ")
   }
 }
 

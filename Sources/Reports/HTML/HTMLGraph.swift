@@ -84,13 +84,13 @@ struct HTMLGraph {
     _ node: GraphLayout.Node, _ title: String, x: Double, width: Double, isCritical: Bool, to page: inout String
   ) {
     let y = Self.margin + node.y * Self.rowHeight
-    let states = counts(node)
+    let states = run.tally(of: node.jobs)
     // The state of the node is the one that asks for the most attention.
     let state = states.first?.state ?? .waiting
     let hint =
       node.jobs.count == 1
       ? "\(StateText.name(node.jobs[0], in: run)): \(StatusText(node.jobs[0], run, now: figures.end).whole)"
-      : states.map { "\($0.count) \($0.state.word)" }.joined(separator: ", ")
+      : states.map { "\($0.count) \($0.word)" }.joined(separator: ", ")
     page += "<a class=\"n \(state.css)\(isCritical ? " cp" : "")\" href=\"#j\(node.jobs[0].index)\" "
     page += "transform=\"translate(\(HTMLText.number(x)) \(HTMLText.number(y)))\">"
     page += "<title>\(HTMLText.shown(hint))</title>"
@@ -106,14 +106,6 @@ struct HTMLGraph {
     }
     page += "<text class=\"l\" x=\"10\" y=\"18\">\(state.letter(isASCII: false))</text>"
     page += "<text x=\"27\" y=\"18\">\(HTMLText.shown(title))</text></a>\n"
-  }
-
-  /// How many of its jobs are in each state, by attention.
-  private func counts(_ node: GraphLayout.Node) -> [(state: StateClass, count: Int)] {
-    var counts: [StateClass: Int] = [:]
-    for job in node.jobs { counts[StateClass(run[job]), default: 0] += 1 }
-    return counts.map { ($0.key, $0.value) }
-      .sorted { ($0.state.attention, $0.state.rawValue) < ($1.state.attention, $1.state.rawValue) }
   }
 
   private func title(_ node: GraphLayout.Node) -> String {

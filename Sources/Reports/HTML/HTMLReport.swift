@@ -115,27 +115,22 @@ package struct HTMLReport {
   }
 
   private func jobsCard(to page: inout String) {
-    let states = counts
+    // The good ones first.
+    let states = run.tally(of: run.ids).sorted {
+      ($1.state.attention, $0.state.rawValue, $0.word) < ($0.state.attention, $1.state.rawValue, $1.word)
+    }
     let all = Double(max(1, run.jobs.count))
-    var text = meter(states.map { ($0.state.css, Double($0.count) / all, $0.state.word) })
+    var text = meter(states.map { ($0.state.css, Double($0.count) / all, $0.word) })
     text += "<p>"
-    text += states.map { state, count in
+    text += states.map { state, word, count in
       let letter = state.letter(isASCII: false)
-      return "<span class=\"chip \(state.css)\"><b>\(letter)</b> \(count) \(state.word)</span>"
+      return "<span class=\"chip \(state.css)\"><b>\(letter)</b> \(count) \(word)</span>"
     }.joined(separator: " ")
     text += "</p>"
     if !figures.restored.isEmpty {
       text += "<p>\(figures.restored.count) of them done in an earlier run</p>"
     }
     card("Jobs", "\(run.jobs.count)", text, to: &page)
-  }
-
-  /// How many jobs are in each state, the good ones first.
-  private var counts: [(state: StateClass, count: Int)] {
-    var counts: [StateClass: Int] = [:]
-    for record in run.jobs { counts[StateClass(record), default: 0] += 1 }
-    return counts.map { ($0.key, $0.value) }
-      .sorted { ($1.state.attention, $0.state.rawValue) < ($0.state.attention, $1.state.rawValue) }
   }
 
   private func meter(_ parts: [(css: String, share: Double, title: String)]) -> String {
