@@ -132,7 +132,8 @@ import Testing
   @Test func aZoomedJobHasNeitherRowsNorAMergedLog() {
     var model = model(.executing)
     model.page = .zoom
-    #expect(disabled(model) == Self.usual.union([.merged, .tagAll]))
+    let rows: Set<Command> = [.tagAll, .zoom, .sortNext, .sortPrevious, .invert]
+    #expect(disabled(model) == Self.usual.union(rows).union([.merged, .log]))
   }
 
   @Test func onTheHelpPageOnlyMovingAndLeavingWork() {

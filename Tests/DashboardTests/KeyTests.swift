@@ -111,6 +111,28 @@ struct KeyTests {
     }
   }
 
+  @Test(arguments: [true, false]) func theHelpHasTheKeyThatDetachesWhereItWorks(_ works: Bool) {
+    var options = DashboardOptions(timeZone: .gmt)
+    options.canDetach = works
+    for (width, height) in [(80, 24), (120, 40)] {
+      var bench = Bench(RichRun.builder(), size: Size(width: width, height: height), options: options)
+      bench.press(.character("?"))
+      let text = bench.frame().text
+      #expect(
+        text.contains(width == 80 ? "q F10 D     quit; leave it running" : "D           leave the run running") == works
+      )
+      #expect(text.contains("quit; asks while jobs run") == (!works || width == 120))
+      // All of it.
+      #expect(text.contains("!word") && bench.model.pageTop == 0 && HelpPage.height(bench.model) <= height - 1)
+      bench.press(.escape, .character(":"))
+      bench.type("leave")
+      #expect(bench.frame().text.contains("leave the run running") == works)
+    }
+    var wide = Bench(RichRun.builder(), size: Size(width: 300, height: 24), options: options)
+    wide.press(.escape)
+    #expect(wide.frame().text(row: 23).contains("D detach") == works)
+  }
+
   @Test func theBottomLineShowsOnlyWhatDoesSomething() {
     var bench = Bench(RichRun.builder())
     bench.select("checkout")

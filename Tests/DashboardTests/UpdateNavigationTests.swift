@@ -76,6 +76,27 @@ import Testing
     #expect(bench.model.page == .help && bench.model.pageTop == 0)
   }
 
+  @Test(arguments: [Key.escape, .character("?"), .enter, .character("q")])
+  func theHelpLeadsBackToThePageBelow(_ key: Key) {
+    var bench = Bench(RichRun.builder(), size: Size(width: 40, height: 12))
+    bench.press(.enter, .down, .character("?"), .down, key)
+    #expect(bench.model.page == .zoom && bench.model.pageTop == 1)
+    bench.press(.escape, .character("?"), key)
+    #expect(bench.model.page == .list)
+  }
+
+  @Test func theHelpKeepsThePaneAndItsRange() {
+    var bench = Bench.talker((0..<30).map { "line \($0)" })
+    bench.press(.enter, .tab, .character("v"), .character("?"))
+    #expect(bench.frame().text(row: 23).hasPrefix(" Esc back "))
+    bench.press(.escape)
+    #expect(bench.model.page == .zoom && bench.model.focus == .log && bench.model.log.mark != nil)
+    bench.press(.character("?"))
+    bench.send(.resized(Size(width: 80, height: 8)))
+    bench.press(.escape)
+    #expect(bench.model.page == .zoom && bench.model.focus == .list)
+  }
+
   @Test(arguments: [Key.character("?"), .enter])
   func aPageThatFitsIntoALargerScreenIsWhole(_ key: Key) {
     var bench = Bench(RichRun.builder(), size: Size(width: 40, height: 12))

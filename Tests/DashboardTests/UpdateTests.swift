@@ -36,6 +36,32 @@ import Testing
     #expect(bench.model.notice == nil)
   }
 
+  @Test func whereFactsComeWithoutAPauseANoticeGoesTheSame() {
+    var bench = bench("a") { $0.move("a", .executing) }
+    bench.press(.character("+"))
+    bench.play { run in
+      run.at(5)
+      run.log("a", "line")
+    }
+    #expect(bench.model.notice == nil)
+  }
+
+  @Test(
+    arguments: [
+      (.enter, "the job has the whole screen: Esc goes back"),
+      (.character("l"), "the log keeps its place on this page: Esc goes back"),
+      (.character("L"), "this page has the log of one job: Esc goes back"),
+      (.character(">"), "only the list is sorted"),
+      (.character(" "), "a is tagged"),
+    ] as [(Key, String)])
+  func thePageOfAJobAnswersItsKeys(_ key: Key, _ text: String) {
+    var bench = bench("ab") { $0.move("a", .executing) }
+    bench.press(.enter, key)
+    #expect(notice(bench) == text && bench.model.page == .zoom)
+    #expect(bench.frame().text(row: 23).hasSuffix(text))
+    #expect(bench.model.order.sort == .attention)
+  }
+
   @Test func keysThatDoNothingOnTheHelpPageSayNothing() {
     var bench = bench("a")
     bench.press(.character("?"), .character("+"))

@@ -176,8 +176,7 @@ struct Command: Sendable {
       [
         ([.retryFailed], "retry all failed jobs"),
         ([.fewerSlots, .moreSlots, .fewerPool, .morePool], "slots; units of a pool"),
-        ([.drain, .watch], "drain; watch inputs"), ([.quit], "quit; asks while jobs run"),
-        ([.detach], "leave it running"),
+        ([.drain, .watch], "drain; watch inputs"), ([.quit, .detach], "quit; leave it running"),
       ]
     ),
     (

@@ -96,9 +96,13 @@ extension Command {
 
   static let tag = tagging(
     "tag", [.character(" ")], "tag, and move to the next", word: { $0.page == .list ? "tag" : nil },
-    change: { model, _ in
+    change: { model, now in
       guard let id = model.target else { return }
-      if model.tags.remove(id) == nil { model.tags.insert(id) }
+      let isTagged = model.tags.remove(id) == nil
+      if isTagged { model.tags.insert(id) }
+      guard model.page == .list else {
+        return model.say("\(model.naming([id])) is \(isTagged ? "tagged" : "tagged no longer")", now)
+      }
       Moving.move(.down, &model)
     })
 

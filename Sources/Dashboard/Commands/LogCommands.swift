@@ -34,6 +34,7 @@ extension Command {
 
   static let merged = logging(
     "merged", "L", "log of many jobs, or one", isEnabled: { $0.page == .list && $0.showsLog },
+    refusal: { $0.page == .zoom ? leavesPage("this page has the log of one job", $0) : noLog },
     word: { model in
       guard model.readsLog, model.page != .zoom else { return nil }
       return switch model.log.subject {
@@ -55,13 +56,15 @@ extension Command {
   static let next = matching("next", "n", "next match", forward: true, word: { $0.log.matches.isEmpty ? nil : "next" })
   static let previous = matching("previous", "N", "match before", forward: false, word: { _ in nil })
 
+  private static let noLog = "no log is shown"
+
   private static func logging(
     _ name: String, _ key: Character, _ help: String, isEnabled: @escaping Predicate = \.showsLog,
-    word: @escaping Words = { _ in nil }, change: @escaping @Sendable (inout Model, Duration) -> Void
+    refusal: @escaping @Sendable (Model) -> String = { _ in noLog }, word: @escaping Words = { _ in nil },
+    change: @escaping @Sendable (inout Model, Duration) -> Void
   ) -> Command {
     Command(
-      name, .logging, [.character(key)], help, isEnabled: isEnabled, refusal: { _ in "no log is shown" }, word: word,
-      change: change)
+      name, .logging, [.character(key)], help, isEnabled: isEnabled, refusal: refusal, word: word, change: change)
   }
 
   private static func matching(

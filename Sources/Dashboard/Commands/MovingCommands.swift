@@ -73,7 +73,7 @@ extension Command {
   static let back = Command(
     "back", .moving, [.escape], "back one level", worksOnHelpPage: true,
     word: { model in
-      if model.focus == .log, model.log.mark != nil { return "end range" }
+      if model.page != .help, model.focus == .log, model.log.mark != nil { return "end range" }
       if model.page != .list { return "back" }
       return !model.filter.isEmpty && model.focus == .list ? "clear filter" : nil
     },
@@ -95,10 +95,12 @@ extension Command {
       })
   }
 
-  /// Resets the first of these that is set: the marked range, the page, the log's search, the focused pane, the filter,
-  /// the tags, the cursor.
+  /// Resets the first of these that is set: the help page, the marked range, the page, the log's search, the focused
+  /// pane, the filter, the tags, the cursor.
   private static func goBack(_ model: inout Model) {
-    if model.focus == .log, model.log.mark != nil {
+    if model.page == .help {
+      model.leaveHelp()
+    } else if model.focus == .log, model.log.mark != nil {
       model.log.mark = nil
     } else if model.page == .zoom, model.focus == .log, !model.log.query.isEmpty {
       model.log.query = ""

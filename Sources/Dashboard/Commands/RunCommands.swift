@@ -70,15 +70,18 @@ extension Command {
   static let detach: Command = {
     var command = Command(
       "detach", .running, [.character("D")], "leave the run running",
-      isEnabled: { $0.attachment != nil || $0.options.canDetach },
+      isEnabled: leavesRunning,
       refusal: {
         $0.isReplay
           ? replayRefusal : "this run ends with its terminal; opdash run --detach starts one that does not"
-      },
+      }, word: { _ in "detach" },
       effects: { model, _ in [.leave(model.attachment != nil || model.isOver ? .quit : .detached)] })
-    command.isOffered = { $0.attachment != nil }
+    command.isOffered = leavesRunning
     return command
   }()
+
+  /// Whether the run can continue without this dashboard.
+  private static let leavesRunning: Predicate = { $0.attachment != nil || $0.options.canDetach }
 
   private static func running(
     _ name: String, _ keys: [Key], _ help: String, isEnabled: @escaping Predicate,

@@ -17,12 +17,11 @@ extension Command {
     })
 
   static let zoom = Command(
-    "zoom", .showing, [.enter], "one job, the whole screen", isEnabled: { $0.target != nil },
-    refusal: { _ in "no job here" },
+    "zoom", .showing, [.enter], "one job, the whole screen", isEnabled: { $0.page == .list && $0.target != nil },
+    refusal: { $0.page == .zoom ? leavesPage("the job has the whole screen", $0) : "no job here" },
     word: { $0.page != .list ? nil : $0.focus == .log && $0.showsMerged ? "its job" : "zoom" },
     change: { model, _ in
       model.isCursorTaken = true
-      guard model.page == .list else { return }
       if model.focus == .log, model.showsMerged {
         if let job = model.currentLine?.job { LogScroll.choose(job, &model) }
         return
@@ -72,8 +71,7 @@ extension Command {
   static let help = Command(
     "help", .showing, [.character("?"), .function(1)], "this page", worksOnHelpPage: true, word: { _ in "help" },
     change: { model, _ in
-      model.page = model.page == .help ? .list : .help
-      model.pageTop = 0
+      if model.page == .help { model.leaveHelp() } else { model.showHelp() }
     })
 
   static let palette = Command(
@@ -83,9 +81,9 @@ extension Command {
     })
 
   static let log = Command(
-    "log", .showing, [.character("l")], "log: half, full, off", word: { $0.page == .list ? "log" : nil },
+    "log", .showing, [.character("l")], "log: half, full, off", isEnabled: { $0.page == .list },
+    refusal: { leavesPage("the log keeps its place on this page", $0) }, word: { $0.page == .list ? "log" : nil },
     change: { model, now in
-      guard model.page == .list else { return }
       model.log.extent = model.log.extent.moved(by: 1)
       model.focus = model.log.extent == .full && model.showsLog ? .log : .list
       if model.log.extent == .full { model.isCursorTaken = true }
@@ -144,6 +142,11 @@ extension Command {
     "redraw", .showing, [.control("l")], "draw the screen anew", worksOnHelpPage: true
   ) { _, _ -> [Effect] in [.redraw] }
 
+  /// A refusal with the key that leads back to the list.
+  static func leavesPage(_ reason: String, _ model: Model) -> String {
+    reason + (model.keys.label(back).map { ": \($0) goes back" } ?? "")
+  }
+
   /// A panel has the name of its command.
   private static func panel(_ panel: Panel, _ key: Character, _ help: String) -> Command {
     Command(
@@ -175,7 +178,8 @@ extension Command {
     _ name: String, _ keys: [Key], _ help: String, _ change: @escaping @Sendable (inout JobOrder) -> Void
   ) -> Command {
     Command(
-      name, .showing, keys, help, isEnabled: { $0.panel == .list }, refusal: { _ in "only the list is sorted" },
+      name, .showing, keys, help, isEnabled: { $0.page == .list && $0.panel == .list },
+      refusal: { _ in "only the list is sorted" },
       change: { model, _ in
         change(&model.order)
       })

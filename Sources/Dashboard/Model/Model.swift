@@ -83,6 +83,8 @@ struct Model {
 
   var size: Size
   var page = Page.list
+  /// The page that the help page covers, and its first line.
+  private var covered = (page: Page.list, top: 0)
   var panel = Panel.list
   var focus = Focus.list
   var prompt: Prompt?
@@ -123,6 +125,17 @@ struct Model {
   /// The name of the key that shows the present again.
   var presentKey: String? { keys.keys(of: .last).contains(.end) ? Key.end.name() : keys.label(.freeze) }
   var record: JobRecord? { cursor.map { run.jobs[$0.index] } }
+
+  mutating func showHelp() {
+    covered = (page, pageTop)
+    (page, pageTop) = (.help, 0)
+  }
+
+  /// Shows the page again that the help covers.
+  mutating func leaveHelp() {
+    (page, pageTop) = covered
+    if focus == .log, !showsLog { focus = .list }
+  }
 
   /// Shows a notice for four seconds.
   mutating func say(_ text: String, _ now: Duration) {

@@ -24,8 +24,10 @@ struct HelpPage {
     let column = isWide ? (width - 4) / 2 : width - 2
     let blocks = Command.groups.map { group in
       [[TextSpan(group.section.rawValue, theme.accent.with(.bold))]]
-        + group.lines.filter { $0.commands.contains { $0.isOffered(model) && !model.keys.keys(of: $0).isEmpty } }.map {
-          line(keysText($0.commands, model.keys), words($0.commands, $0.text, model.keys), theme, width: column)
+        + group.lines.compactMap { commands, text -> [TextSpan]? in
+          let shown = commands.filter { $0.isOffered(model) && !model.keys.keys(of: $0).isEmpty }
+          guard !shown.isEmpty else { return nil }
+          return line(keysText(shown, model.keys), words(commands, text, shown), theme, width: column)
         }
     }
     let table = isWide ? columns(blocks, at: column + 2) : Array(blocks.joined(separator: [[]]))
@@ -66,11 +68,13 @@ struct HelpPage {
     return text.count <= keysWidth - 2 ? text : all.compactMap(\.first).joined(separator: " ")
   }
 
-  /// The text of commands that share a line, without the words of commands that have no key.
-  private static func words(_ commands: [Command], _ text: String, _ keys: KeyMap) -> String {
+  /// The text of commands that share a line, without the words of the others.
+  private static func words(_ commands: [Command], _ text: String, _ shown: [Command]) -> String {
     let words = text.split(separator: "; ")
-    guard words.count == commands.count else { return text }
-    return zip(commands, words).filter { !keys.keys(of: $0.0).isEmpty }.map(\.1).joined(separator: "; ")
+    guard words.count == commands.count, shown.count < commands.count else { return text }
+    // One that is left alone has the room for all of its own.
+    if shown.count == 1 { return shown[0].help }
+    return zip(commands, words).filter { shown.contains($0.0) }.map(\.1).joined(separator: "; ")
   }
 
   private static let keysWidth = 12

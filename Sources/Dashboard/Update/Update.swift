@@ -4,6 +4,8 @@ import Screen
 /// Applies messages to the model and returns effects; nothing else changes the model, and it changes nothing else.
 enum Update {
   static func apply(_ message: Message, to model: inout Model, now: Duration) -> [Effect] {
+    // Not with the tick alone: where facts come without a pause, none comes.
+    if let notice = model.notice, notice.until <= now { model.notice = nil }
     switch message {
     case .facts(let events):
       let wasOver = model.isOver
@@ -47,7 +49,6 @@ enum Update {
       model.say(reason, now)
       return []
     case .tick:
-      if let notice = model.notice, notice.until <= now { model.notice = nil }
       return []
     }
   }
@@ -98,7 +99,7 @@ enum Update {
       return []
     }
     if model.page == .help, key == .enter || command == .quit {
-      model.page = .list
+      model.leaveHelp()
       return []
     }
     return command.map { $0.request(&model, now) } ?? []
