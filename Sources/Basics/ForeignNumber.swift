@@ -37,6 +37,13 @@ extension Duration {
   package init(clamping seconds: Double) {
     self = seconds > 0 ? .microseconds(Int64((min(seconds, Self.limit) * 1e6).rounded())) : .zero
   }
+
+  /// The time of a clock of the system, such as `CLOCK_BOOTTIME`.
+  package static func now(on clock: clockid_t) -> Duration {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Duration(time)
+  }
 }
 
 extension Date {

@@ -8,8 +8,6 @@ import Dispatch
 /// A mailbox with a pace collects elements: each call wakes a thread, and a dozen elements in one call cost hardly more
 /// than one.
 @usableFromInline package final class Mailbox<Element: Sendable>: Sendable {
-  @usableFromInline package typealias Pace = MailboxPace
-
   @usableFromInline struct State {
     @usableFromInline var elements: [Element] = []
     @usableFromInline var hasUrgent = false
@@ -45,11 +43,11 @@ import Dispatch
 
   @usableFromInline let state: LockedPlace<State>
   @usableFromInline let queue: DispatchQueue
-  @usableFromInline let pace: Pace?
+  @usableFromInline let pace: MailboxPace?
   @usableFromInline let receive: @Sendable ([Element]) -> Void
 
   @inlinable package init(
-    on queue: DispatchQueue, pace: Pace? = nil, _ receive: @escaping @Sendable ([Element]) -> Void
+    on queue: DispatchQueue, pace: MailboxPace? = nil, _ receive: @escaping @Sendable ([Element]) -> Void
   ) {
     self.queue = queue
     self.pace = pace
@@ -62,19 +60,17 @@ import Dispatch
 
   /// Posts the element that the closure returns; calls the closure under the lock, which saves a copy.
   @inlinable package func post(isUrgent: Bool = false, making element: () -> Element) {
-    let order = state.withLock { state -> Order? in
-      guard !state.isClosed else { return nil }
-      state.elements.append(element())
-      if isUrgent { state.hasUrgent = true }
-      return nextOrder(&state)
-    }
-    if let order { give(order) }
+    add(isUrgent) { $0.append(element()) }
   }
 
   @inlinable package func post(contentsOf elements: some Sequence<Element>, isUrgent: Bool = false) {
+    add(isUrgent) { $0.append(contentsOf: elements) }
+  }
+
+  @inlinable func add(_ isUrgent: Bool, _ append: (inout [Element]) -> Void) {
     let order = state.withLock { state -> Order? in
       guard !state.isClosed else { return nil }
-      state.elements.append(contentsOf: elements)
+      append(&state.elements)
       if isUrgent { state.hasUrgent = true }
       return nextOrder(&state)
     }
@@ -153,7 +149,7 @@ import Dispatch
   }
 
   /// Counts the elements that are being delivered, under the lock.
-  @inlinable func count(_ state: inout State, _ pace: Pace) {
+  @inlinable func count(_ state: inout State, _ pace: MailboxPace) {
     let now = DispatchTime.now()
     if let began = state.began, pace.prompt > 0, now < began + pace.interval {
       state.delivered += state.elements.count

@@ -6,14 +6,12 @@ package struct MakeFlags: Sendable, Equatable {
     case descriptors(Int32, Int32)
     case fifo(String)
 
-    private var flag: String {
+    fileprivate var flag: String {
       switch self {
       case .descriptors(let reader, let writer): "--jobserver-auth=\(reader),\(writer)"
       case .fifo(let path): "--jobserver-auth=fifo:\(path)"
       }
     }
-
-    fileprivate var bytes: [UInt8] { Array(flag.utf8) }
   }
 
   /// The variables that have flags; Rust programs read `CARGO_MAKEFLAGS` first.
@@ -59,7 +57,7 @@ package struct MakeFlags: Sendable, Equatable {
     copy.flags.removeAll { $0.starts(with: Self.auth) || $0.starts(with: "-j".utf8) }
     // A first word without a hyphen would be taken for letters of options.
     if copy.flags.isEmpty { copy.flags = [[]] }
-    copy.flags += [Array("-j\(jobs)".utf8)[...], jobserver.bytes[...]]
+    copy.flags += ["-j\(jobs)", jobserver.flag].map { Array($0.utf8)[...] }
     return copy
   }
 }

@@ -18,6 +18,19 @@ extension OperationClock {
   public func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> any OperationTimer {
     schedule(after: duration, on: nil, body)
   }
+
+  /// Calls `body` once on the main queue when `duration` has passed, unless the timer is cancelled before.
+  @discardableResult
+  package func scheduleOnMain(
+    after duration: Duration, _ body: @escaping @MainActor @Sendable () -> Void
+  ) -> any OperationTimer {
+    schedule(after: duration, on: .main) { MainActor.assumeIsolated(body) }
+  }
+}
+
+/// Calls `body` on the main queue, soon.
+package func onMain(_ body: @escaping @MainActor @Sendable () -> Void) {
+  DispatchQueue.main.async { MainActor.assumeIsolated(body) }
 }
 
 /// A call that a clock is going to make.

@@ -7,7 +7,7 @@ import Testing
   /// A mailbox with a pace so slow that within a test only elements that don't wait for it are delivered.
   private func mailbox(burst: Int = 100) -> (Mailbox<Int>, Lock<[[Int]]>) {
     let calls = Lock<[[Int]]>([])
-    let pace = Mailbox<Int>.Pace(interval: .seconds(3600), burst: burst)
+    let pace = MailboxPace(interval: .seconds(3600), burst: burst)
     let mailbox = Mailbox<Int>(on: DispatchQueue(label: "test"), pace: pace) { batch in
       calls.withLock { $0.append(batch) }
     }
@@ -43,7 +43,7 @@ import Testing
 
   @Test func whatComesAfterAnOvertakenTimerIsDeliveredByIt() {
     let calls = Lock<[[Int]]>([])
-    let pace = Mailbox<Int>.Pace(interval: .milliseconds(300), burst: 100)
+    let pace = MailboxPace(interval: .milliseconds(300), burst: 100)
     let mailbox = Mailbox<Int>(on: DispatchQueue(label: "test"), pace: pace) { batch in
       calls.withLock { $0.append(batch) }
     }
@@ -69,7 +69,7 @@ import Testing
   /// How often the receiver is called at the pace of frames is measured in Tests/Benchmarks.
   @Test func aFloodWaitsForTheEndOfTheInterval() {
     let calls = Lock<[Int]>([])
-    let pace = Mailbox<Int>.Pace(interval: .seconds(3600), prompt: 16)
+    let pace = MailboxPace(interval: .seconds(3600), prompt: 16)
     let mailbox = Mailbox<Int>(on: DispatchQueue(label: "test"), pace: pace) { batch in
       calls.withLock { $0.append(batch.count) }
     }
@@ -82,7 +82,7 @@ import Testing
 
   @Test func whatIsLittleIsHandedOnAtOnceAtThePaceOfFrames() {
     let calls = Lock<[[Int]]>([])
-    let pace = Mailbox<Int>.Pace(interval: .seconds(3600), prompt: 4)
+    let pace = MailboxPace(interval: .seconds(3600), prompt: 4)
     let mailbox = Mailbox<Int>(on: DispatchQueue(label: "test"), pace: pace) { batch in
       calls.withLock { $0.append(batch) }
     }

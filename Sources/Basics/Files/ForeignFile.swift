@@ -54,11 +54,10 @@ package enum ForeignFile {
     guard !path.utf8.contains(0) else { throw FileProblem(path, .system(EINVAL)) }
     if place == .argument, let number = passed(path) { return try duplicate(number, path) }
     // Before the file is opened: a device may act on that.
-    if let status = status(of: path, place) { try check(kind: status, path, purpose) }
+    if let status = FileStatus(path, followsLink: !place.isOurs) { try check(kind: status, path, purpose) }
     let (descriptor, isMade) = try open(path, purpose, place)
     do throws(FileProblem) {
-      var status = stat()
-      guard fstat(descriptor, &status) == 0 else { throw FileProblem(path, .system(errno)) }
+      guard let status = FileStatus(descriptor) else { throw FileProblem(path, .system(errno)) }
       try check(kind: status, path, purpose)
       if place.isOurs, !isMade { try check(owner: status, path, purpose, place) }
       if purpose == .replacing, ftruncate(descriptor, 0) != 0 { throw FileProblem(path, .system(errno)) }
@@ -80,8 +79,7 @@ package enum ForeignFile {
 
   /// The bytes that come from a descriptor, which is not closed; more than `limit` are a failure.
   package static func contents(of descriptor: Int32, _ path: String, limit: Int) throws(FileProblem) -> [UInt8] {
-    var status = stat()
-    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, Int64(status.st_size) > Int64(limit) {
+    if let status = FileStatus(descriptor), status.kind == S_IFREG, Int64(status.value.st_size) > Int64(limit) {
       throw FileProblem(path, .isTooLarge(limit: limit))
     }
     let bytes = try prefix(of: descriptor, path, limit + 1)
@@ -125,7 +123,7 @@ package enum ForeignFile {
 
   /// The problem with a file that other code will open; nil if it has none, and for a missing file.
   package static func problem(at path: String, _ place: Place) -> FileProblem? {
-    guard let status = status(of: path, place) else { return nil }
+    guard let status = FileStatus(path, followsLink: !place.isOurs) else { return nil }
     do throws(FileProblem) {
       try check(kind: status, path, .reading)
       if place.isOurs { try check(owner: status, path, .reading, place) }
@@ -162,33 +160,30 @@ package enum ForeignFile {
 
   private static func failure(_ path: String, _ place: Place, _ number: Int32) -> FileProblem {
     // The errors that stand for the kind of a file.
-    guard [ELOOP, EISDIR, ENXIO, EEXIST].contains(number), let status = status(of: path, place),
-      let reason = FileProblem.Reason(kind: status.st_mode & S_IFMT)
+    guard [ELOOP, EISDIR, ENXIO, EEXIST].contains(number), let status = FileStatus(path, followsLink: !place.isOurs),
+      let reason = FileProblem.Reason(kind: status.kind)
     else { return FileProblem(path, .system(number)) }
     return FileProblem(path, reason)
   }
 
-  private static func status(of path: String, _ place: Place) -> stat? {
-    FileStatus(path, followsLink: !place.isOurs)?.value
-  }
-
-  private static func check(kind status: stat, _ path: String, _ purpose: Purpose) throws(FileProblem) {
-    let kind = status.st_mode & S_IFMT
-    if purpose == .output, kind == S_IFIFO || kind == S_IFCHR { return }
-    if let reason = FileProblem.Reason(kind: kind) { throw FileProblem(path, reason) }
+  private static func check(kind status: FileStatus, _ path: String, _ purpose: Purpose) throws(FileProblem) {
+    if purpose == .output, status.kind == S_IFIFO || status.kind == S_IFCHR { return }
+    if let reason = FileProblem.Reason(kind: status.kind) { throw FileProblem(path, reason) }
   }
 
   private static func check(
-    owner status: stat, _ path: String, _ purpose: Purpose, _ place: Place
+    owner status: FileStatus, _ path: String, _ purpose: Purpose, _ place: Place
   ) throws(FileProblem) {
-    guard purpose == .reading || status.st_nlink <= 1 else { throw FileProblem(path, .hasOtherNames) }
-    if status.st_uid == geteuid() || status.st_uid == 0 { return }
-    let folder = (path as NSString).deletingLastPathComponent
-    var owner = stat()
-    guard stat(folder.isEmpty ? "." : folder, &owner) == 0 else { throw FileProblem(path, .isOfAnotherUser) }
+    guard purpose == .reading || status.value.st_nlink <= 1 else { throw FileProblem(path, .hasOtherNames) }
+    let user = status.value.st_uid
+    if user == geteuid() || user == 0 { return }
+    let name = (path as NSString).deletingLastPathComponent
+    let folder = FileStatus(name.isEmpty ? "." : name, followsLink: true)?.value
     // The owner of the folder may do anything in it; there are disks on which one user owns all.
-    if status.st_uid == owner.st_uid { return }
-    guard place == .shared, owner.st_mode & S_ISVTX == 0 else { throw FileProblem(path, .isOfAnotherUser) }
+    if user == folder?.st_uid { return }
+    guard place == .shared, let folder, folder.st_mode & S_ISVTX == 0 else {
+      throw FileProblem(path, .isOfAnotherUser)
+    }
   }
 
   // MARK: Descriptors that were passed
@@ -212,8 +207,7 @@ package enum ForeignFile {
   private static func duplicate(_ number: Int32, _ path: String) throws(FileProblem) -> Int32 {
     let descriptor = fcntl(number, F_DUPFD_CLOEXEC, 3)
     guard descriptor >= 0 else { throw FileProblem(path, .system(errno)) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+    guard let status = FileStatus(descriptor), status.kind != S_IFDIR else {
       close(descriptor)
       throw FileProblem(path, .isFolder)
     }

@@ -27,13 +27,13 @@ package final class LogFile {
   package func append(_ bytes: [UInt8]) -> String? {
     guard !hasFailed, !isFull else { return nil }
     if descriptor < 0, let problem = open() { return problem }
-    guard bytes.count > limit - size else { return write(bytes[...]) }
+    guard bytes.count > limit - size else { return write(bytes) }
     isFull = true
-    var kept = bytes.prefix(max(0, limit - size))
+    var kept = Array(bytes.prefix(max(0, limit - size)))
     // Drops a partial line or character, unless the line is longer than the room for this output.
-    if let end = kept.lastIndex(of: UInt8(ascii: "\n")) { kept = kept[...end] }
+    if let end = kept.lastIndex(of: UInt8(ascii: "\n")) { kept.removeSubrange((end + 1)...) }
     let text = "the rest of the output is not kept: the log reached \(Self.text(of: limit))"
-    let problem = write(kept + Array("\(kept.last == UInt8(ascii: "\n") ? "" : "\n")… \(text)\n".utf8))
+    let problem = write(kept + "\(kept.last == UInt8(ascii: "\n") ? "" : "\n")… \(text)\n".utf8)
     close()
     return problem ?? "\(text): \(path)"
   }
@@ -42,18 +42,14 @@ package final class LogFile {
     size >= 1_000_000 ? "\(size / 1_000_000) MB" : "\(size) bytes"
   }
 
-  private func write(_ bytes: ArraySlice<UInt8>) -> String? {
-    var done = bytes.startIndex
-    while done < bytes.endIndex {
-      let count = bytes[done...].withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0 {
-        if errno == EINTR { continue }
-        return fail(FileProblem.Reason.system(errno).words)
-      }
-      done += count
-      size += count
+  private func write(_ bytes: [UInt8]) -> String? {
+    do throws(FileProblem) {
+      try ForeignFile.write(bytes, to: descriptor, path)
+      size += bytes.count
+      return nil
+    } catch {
+      return fail(error.reason.words)
     }
-    return nil
   }
 
   /// Whether nothing of the output is missing.
@@ -81,4 +77,36 @@ package final class LogFile {
   }
 
   deinit { close() }
+}
+
+/// Reads the log file of an attempt, up to the size that it has now.
+///
+/// A program that has survived its attempt may still write to it.
+package final class LogFileReader {
+  private let path: String
+  private let descriptor: Int32
+  private var left: Int
+
+  private static let pieceSize = 1 << 16
+
+  /// Nil if the file can't be opened, or is larger than a log file can be.
+  package init?(_ path: String) {
+    guard let descriptor = try? ForeignFile.open(path, .own) else { return nil }
+    self.path = path
+    self.descriptor = descriptor
+    left = Int(lseek(descriptor, 0, SEEK_END))
+    guard left <= LogFile.sizeLimit, lseek(descriptor, 0, SEEK_SET) == 0 else { return nil }
+  }
+
+  deinit { close(descriptor) }
+
+  package var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
+
+  /// The next bytes; nil at the end.
+  package func next() -> [UInt8]? {
+    guard left > 0, let piece = try? ForeignFile.prefix(of: descriptor, path, min(left, Self.pieceSize)), !piece.isEmpty
+    else { return nil }
+    left -= piece.count
+    return piece
+  }
 }
