@@ -9,20 +9,20 @@ final class FileHashes: Sendable {
     private let device: UInt64
     private let inode: UInt64
     private let size: Int64
-    private let modified: FileTime
-    let changed: FileTime
+    private let modified: Duration
+    let changed: Duration
 
-    init(_ status: stat) {
-      device = UInt64(truncatingIfNeeded: status.st_dev)
-      inode = UInt64(status.st_ino)
-      size = Int64(status.st_size)
-      modified = FileTime(status, .modification)
-      changed = FileTime(status, .change)
+    init(_ status: FileStatus) {
+      device = UInt64(truncatingIfNeeded: status.value.st_dev)
+      inode = UInt64(status.value.st_ino)
+      size = Int64(status.value.st_size)
+      modified = status.modified
+      changed = status.changed
     }
   }
 
   /// A file that was changed a moment ago may be changed again without a new time.
-  private static let settled: TimeInterval = 2
+  private static let settled = Duration.seconds(2)
 
   private let known = Lock<[Version: String]>([:])
   private let written: Set<FileIdentity>
@@ -55,10 +55,10 @@ final class FileHashes: Sendable {
     case S_IFDIR: return try hash(ofLink: path, because: EISDIR)
     default: return SHA256Sum.hex(of: [])
     }
-    let version = Version(status.value)
+    let version = Version(status)
     if let hash = known.withLock({ $0[version] }) { return hash }
     let hash = try Self.read(descriptor, path, isCancelled)
-    if version.changed.isBefore(Date(timeIntervalSinceNow: -Self.settled)) { known.withLock { $0[version] = hash } }
+    if version.changed + Self.settled < .now(on: CLOCK_REALTIME) { known.withLock { $0[version] = hash } }
     return hash
   }
 

@@ -26,29 +26,22 @@ struct FileSearch {
   mutating func find(_ pattern: BytePath) throws -> Bool {
     guard NamePattern.isPattern(pattern) else { return try add(pattern) }
     let before = found.count
-    var parts = pattern.components
-    // Like `**/*`.
-    if parts.last == Self.anyFolders { parts.append(BytePath("*")) }
-    try expand(BytePath(""), parts[...])
+    try expand(BytePath(""), PathPattern.names(of: pattern)[...])
     if found.count == before { _ = try add(pattern) }
     return true
   }
 
-  static let anyFolders = BytePath("**")
-
   /// Adds a file, or all files below a folder; false if nothing is at the path.
   private mutating func add(_ path: BytePath) throws -> Bool {
     folders.insert(path.folder)
-    guard let kind = Self.kind(of: path, followsLink: true) ?? Self.kind(of: path, followsLink: false) else {
-      return false
-    }
+    guard let kind = Self.kind(of: path) else { return false }
     guard kind == S_IFDIR else {
       insert(path)
       return true
     }
     for name in try names(in: path) {
       let inner = path.appending(name)
-      if Self.kind(of: inner, followsLink: false) == S_IFDIR { _ = try add(inner) } else { insert(inner) }
+      if FileStatus(inner)?.kind == S_IFDIR { _ = try add(inner) } else { insert(inner) }
     }
     return true
   }
@@ -62,13 +55,13 @@ struct FileSearch {
     guard let part = parts.first else { return }
     let rest = parts.dropFirst()
     if rest.isEmpty { folders.insert(folder) }
-    guard part != Self.anyFolders else {
+    guard part != PathPattern.anyFolders else {
       try expand(folder, rest)
       // Consecutive ones match the same as one.
-      if rest.first == Self.anyFolders { return }
+      if rest.first == PathPattern.anyFolders { return }
       for name in try names(in: folder) where name.bytes.first != UInt8(ascii: ".") {
         let path = folder.appending(name)
-        if Self.kind(of: path, followsLink: false) == S_IFDIR { try expand(path, parts) }
+        if FileStatus(path)?.kind == S_IFDIR { try expand(path, parts) }
       }
       return
     }
@@ -81,9 +74,7 @@ struct FileSearch {
       let path = folder.appending(name)
       if !rest.isEmpty {
         try expand(path, rest)
-      } else if let kind = Self.kind(of: path, followsLink: true) ?? Self.kind(of: path, followsLink: false),
-        kind != S_IFDIR
-      {
+      } else if let kind = Self.kind(of: path), kind != S_IFDIR {
         insert(path)
       }
     }
@@ -97,10 +88,12 @@ struct FileSearch {
     let folder = folder.bytes.isEmpty ? BytePath("/") : folder
     if let names = folder.names() { return names.filter { !isIgnored(root.appending($0)) } }
     let problem = errno
-    guard Self.kind(of: folder, followsLink: true) == S_IFDIR else { return [] }
+    guard FileStatus(folder, followsLink: true)?.kind == S_IFDIR else { return [] }
     throw InputError(path: folder, reason: "the folder can't be listed: \(String(cString: strerror(problem)))")
   }
 
-  /// `S_IFREG`, `S_IFDIR` and the like; nil if nothing is there.
-  static func kind(of path: BytePath, followsLink: Bool) -> mode_t? { FileStatus(path, followsLink: followsLink)?.kind }
+  /// The kind of the file that a path leads to, or of a link that leads nowhere; nil if nothing is there.
+  private static func kind(of path: BytePath) -> mode_t? {
+    (FileStatus(path, followsLink: true) ?? FileStatus(path))?.kind
+  }
 }

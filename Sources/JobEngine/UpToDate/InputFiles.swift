@@ -37,17 +37,20 @@ package struct InputFiles {
   }
 
   /// The newest file; nil if there is none.
-  func newest() -> (path: BytePath, time: FileTime)? {
-    paths.lazy.compactMap { path in FileTime(of: path).map { (path, $0) } }.max { $0.1 < $1.1 }
+  func newest() -> (path: BytePath, time: Duration)? { Self.times(paths, \.modified).max { $0.time < $1.time } }
+
+  /// The file that has changed last, if that may have been after `date`; by the time that no program can set.
+  func changed(since date: Date) -> BytePath? {
+    let newest = Self.times(paths, \.changed).max { $0.time < $1.time }
+    // The clock of files steps by some milliseconds.
+    return newest.flatMap { $0.time + .milliseconds(10) >= .seconds(date.timeIntervalSince1970) ? $0.path : nil }
   }
 
-  /// The file that has changed last, if that was after `date`; by the time that no program can set.
-  func changed(since date: Date) -> BytePath? {
-    let changes = paths.lazy.compactMap { path in
-      FileStatus(path, followsLink: true).map { (path: path, time: FileTime($0.value, .change)) }
-    }
-    let newest = changes.max { $0.time < $1.time }
-    return newest.flatMap { $0.time.mayBeAfter(date) ? $0.path : nil }
+  /// The times of the files that exist, through symbolic links, as in make.
+  static func times(
+    _ paths: [BytePath], _ time: (FileStatus) -> Duration
+  ) -> [(path: BytePath, time: Duration)] {
+    paths.compactMap { path in FileStatus(path, followsLink: true).map { (path, time($0)) } }
   }
 
   /// The SHA-256 of the names and contents; throws `InputError`, or `CancellationError` once cancelled.
@@ -60,4 +63,12 @@ package struct InputFiles {
     }
     return sum.hex
   }
+}
+
+extension FileStatus {
+  /// When the content was changed, since 1970.
+  var modified: Duration { Duration(value.st_mtim) }
+
+  /// When the content, the name or the permissions were changed, since 1970; no program can set it.
+  var changed: Duration { Duration(value.st_ctim) }
 }

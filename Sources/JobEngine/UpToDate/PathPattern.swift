@@ -14,13 +14,18 @@ struct PathPattern: Sendable {
   private let isPath: Bool
 
   init(_ pattern: BytePath) {
-    var names = pattern.components
-    if names.last == FileSearch.anyFolders { names.append(BytePath("*")) }
     isPath = !NamePattern.isPattern(pattern)
-    parts = names.map { name in
-      name == FileSearch.anyFolders
-        ? .anyFolders : NamePattern.isPattern(name) ? .name(NamePattern(name)) : .text(name)
+    parts = Self.names(of: pattern).map { name in
+      name == Self.anyFolders ? .anyFolders : NamePattern.isPattern(name) ? .name(NamePattern(name)) : .text(name)
     }
+  }
+
+  static let anyFolders = BytePath("**")
+
+  /// The names in a path or pattern; `**` at the end is like `**/*`.
+  static func names(of pattern: BytePath) -> [BytePath] {
+    let names = pattern.components
+    return names.last == anyFolders ? names + [BytePath("*")] : names
   }
 
   /// Whether it matches a path or, if that is a folder, could match a path below it.

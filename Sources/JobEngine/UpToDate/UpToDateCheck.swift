@@ -114,9 +114,7 @@ package struct UpToDateCheck: Sendable {
     case .succeeded, .changed, nil: break
     }
     guard let files else { return (true, "\(short(creates[0])) exists") }
-    let oldest = creates.compactMap { path in FileTime(of: path).map { (path: path, time: $0) } }.min {
-      $0.time < $1.time
-    }
+    let oldest = InputFiles.times(creates, \.modified).min { $0.time < $1.time }
     // There is nothing to compare with; the coming run is the first that is known.
     guard let oldest else { return (false, nil) }
     guard let newest = files.newest(), oldest.time < newest.time else {
@@ -126,7 +124,7 @@ package struct UpToDateCheck: Sendable {
   }
 
   /// The first path of `creates` that does not exist.
-  private var missingOutput: BytePath? { creates.first { FileTime(of: $0) == nil } }
+  private var missingOutput: BytePath? { creates.first { FileStatus($0, followsLink: true) == nil } }
 
   /// The note after a success that has not created all paths of `creates`.
   var missingNote: String? {
@@ -201,7 +199,7 @@ extension UpToDateCheck {
         forecast.executed[id] =
           made.flatMap { made in check.map { "\($0.short(made)) will have changed" } } ?? verdict?.reason
         for path in job.creates.lazy.map({ BytePath($0) }) {
-          changed.add(path, isFolder: FileSearch.kind(of: path, followsLink: true) ?? S_IFDIR == S_IFDIR)
+          changed.add(path, isFolder: FileStatus(path, followsLink: true)?.kind ?? S_IFDIR == S_IFDIR)
         }
         continue
       }

@@ -240,8 +240,7 @@ final class InputWatch: @unchecked Sendable {
   ) -> [BytePath: Version] {
     var files: [BytePath: Version] = [:]
     for path in paths {
-      var status = stat()
-      guard stat(path.cString, &status) == 0 else { continue }
+      guard let status = FileStatus(path, followsLink: true) else { continue }
       let version = FileHashes.Version(status)
       if let known = group.files?[path], known.file == version {
         files[path] = known
@@ -260,7 +259,7 @@ final class InputWatch: @unchecked Sendable {
       if (time, known.path) > (known.time, path) { newest = (path, time) }
     }
     for (path, version) in files where group.files?[path].map({ version.differs(from: $0) }) ?? true {
-      let time = version.file.changed.sinceEpoch
+      let time = version.file.changed
       if group.files == nil, time <= group.since { continue }
       // One that a folder or a link has brought along did not change itself.
       note(path, time + Self.tick < looked ? noticed : time)
@@ -271,8 +270,4 @@ final class InputWatch: @unchecked Sendable {
 }
 
 /// The time on the clock of files, since 1970.
-func systemTime() -> Duration {
-  var time = timespec()
-  clock_gettime(CLOCK_REALTIME, &time)
-  return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-}
+func systemTime() -> Duration { .now(on: CLOCK_REALTIME) }
