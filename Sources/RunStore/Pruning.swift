@@ -89,10 +89,12 @@ private struct Pruning {
     for (var run, logs, isEnded, resumes) in rows {
       if isEnded { settled.insert(run.id) }
       if let resumes, settled.contains(run.id) { settled.insert(resumes) }
-      run.mayHaveClusterJobs = !settled.contains(run.id) && hasClusterFolder(run.id)
+      let path = runFolder(run.id)
+      let hasClusterFolder = path.map { access("\($0)/cluster", F_OK) == 0 } ?? false
+      run.mayHaveClusterJobs = !settled.contains(run.id) && hasClusterFolder
       // Measured once, when they no longer grow.
       let grows = run.isGoingOn || run.mayHaveClusterJobs
-      let size = logs ?? (grows ? 0 : Self.size(of: runFolder(run.id)))
+      let size = logs ?? (grows ? 0 : path.map { Self.size(of: BytePath($0)) } ?? 0)
       if logs == nil, !grows {
         try database.run("UPDATE runs SET log_bytes = ? WHERE number = ?", SQLValue(size), SQLValue(run.number ?? 0))
       }
@@ -118,17 +120,13 @@ private struct Pruning {
       let isHere = process.flatMap { Int32($0) }.map { ProcessIdentity.of($0) != nil } ?? false
       // Another machine may execute it.
       let isGoingOn = isHere || date > now - 86_400
-      return StoredRun(id: id, startedAt: date, bytes: Self.size(of: path), isGoingOn: isGoingOn)
+      return StoredRun(id: id, startedAt: date, bytes: Self.size(of: BytePath(path)), isGoingOn: isGoingOn)
     }
   }
 
   /// `runs/<id>` of the state folder; nil for an identifier that leads elsewhere.
   private func runFolder(_ id: String) -> String? {
     id.isEmpty || id.hasPrefix(".") || id.utf8.contains(UInt8(ascii: "/")) ? nil : "\(folder)/runs/\(id)"
-  }
-
-  private func hasClusterFolder(_ id: String) -> Bool {
-    runFolder(id).map { access("\($0)/cluster", F_OK) == 0 } ?? false
   }
 
   /// Removes the remains of an interrupted call.
@@ -180,10 +178,6 @@ private struct Pruning {
   }
 
   /// The bytes of the files in a folder; a run may have left tens of thousands.
-  private static func size(of folder: String?) -> Int {
-    folder.map { size(of: BytePath($0)) } ?? 0
-  }
-
   private static func size(of folder: BytePath) -> Int {
     (folder.names() ?? []).reduce(0) { size, name in
       let path = folder.appending(name)

@@ -79,25 +79,19 @@ package final class RunStore: Sendable {
 
   /// The newest runs, newest first.
   package func runs(_ limit: Int = .max) throws(RunStoreError) -> [RunEntry] {
-    try database.withLock { database throws(RunStoreError) in
-      try database.all("\(Self.entries) ORDER BY number DESC LIMIT ?", SQLValue(limit)) { $0.entry }
-    }
+    try all("\(Self.entries) ORDER BY number DESC LIMIT ?", SQLValue(limit)) { $0.entry }
   }
 
   /// The newest runs of a job file, newest first; of the runs without a file where it is nil.
   package func lastRuns(ofFile file: String?, _ limit: Int = .max) throws(RunStoreError) -> [RunEntry] {
-    try database.withLock { database throws(RunStoreError) in
-      try database.all(
-        "\(Self.entries) WHERE file IS ? ORDER BY number DESC LIMIT ?", SQLValue(file), SQLValue(limit)
-      ) { $0.entry }
+    try all("\(Self.entries) WHERE file IS ? ORDER BY number DESC LIMIT ?", SQLValue(file), SQLValue(limit)) {
+      $0.entry
     }
   }
 
   /// The runs of the job file that have no end, by their numbers.
   func unended(ofFile file: String?) throws(RunStoreError) -> [(number: Int, run: RunEntry)] {
-    try database.withLock { database throws(RunStoreError) in
-      try database.all("\(Self.entries) WHERE file IS ? AND ended IS NULL", SQLValue(file)) { ($0.int(21), $0.entry) }
-    }
+    try all("\(Self.entries) WHERE file IS ? AND ended IS NULL", SQLValue(file)) { ($0.int(21), $0.entry) }
   }
 
   /// The run with the identifier or the only one that begins so; `last` is the newest.
@@ -106,11 +100,9 @@ package final class RunStore: Sendable {
       guard let last = try runs(1).first else { throw RunStoreError(.unknownRun(name, nearest: nil), path) }
       return last
     }
-    let found = try database.withLock { database throws(RunStoreError) in
-      try database.all(
-        "\(Self.entries) WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id = ?1 DESC, number DESC", .text(name)
-      ) { $0.entry }
-    }
+    let found = try all(
+      "\(Self.entries) WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id = ?1 DESC, number DESC", .text(name)
+    ) { $0.entry }
     if let first = found.first, found.count == 1 || first.id == name { return first }
     if !found.isEmpty { throw RunStoreError(.ambiguousRun(name, found.prefix(5).map(\.id)), path) }
     let nearest = NearestName.of(name, in: try runs().map(\.id))
@@ -121,24 +113,18 @@ package final class RunStore: Sendable {
   package func isGoingOn(_ run: RunEntry) -> Bool {
     guard run.endedAt == nil else { return false }
     if run.process.isAlive { return true }
-    let numbers = try? database.withLock { database throws(RunStoreError) in
-      try database.all("SELECT number FROM runs WHERE id = ?", .text(run.id)) { $0.int(0) }
-    }
+    let numbers = try? all("SELECT number FROM runs WHERE id = ?", .text(run.id)) { $0.int(0) }
     return numbers?.contains { RunLock.isHeld(run: $0, in: folder) } ?? false
   }
 
   /// The processes of shell jobs that executed at the last commit of an unfinished run.
   package func processes(of run: RunEntry) throws(RunStoreError) -> [AttemptProcess] {
-    try database.withLock { database throws(RunStoreError) in
-      try database.all(
-        """
-        SELECT job, processes.name, attempt, processes.pid, processes.start_time, processes.boot
-        FROM processes JOIN runs ON run = number WHERE id = ? ORDER BY job
-        """, .text(run.id)
-      ) {
-        AttemptProcess(job: JobID($0.count(0)), name: $0.text(1), attempt: $0.count(2), process: $0.process(3))
-      }
-    }
+    try all(
+      """
+      SELECT job, processes.name, attempt, processes.pid, processes.start_time, processes.boot
+      FROM processes JOIN runs ON run = number WHERE id = ? ORDER BY job
+      """, .text(run.id)
+    ) { AttemptProcess(job: JobID($0.count(0)), name: $0.text(1), attempt: $0.count(2), process: $0.process(3)) }
   }
 
   /// Calls `body` with the events from number `first` on as NDJSON, some whole lines at a time, until it returns false.
@@ -170,29 +156,25 @@ package final class RunStore: Sendable {
   package func lastAttempt(
     _ name: String, ofFile file: String?, canBeUpToDate: Bool = true
   ) throws(RunStoreError) -> (run: Int, end: EndedJob)? {
-    try database.withLock { database throws(RunStoreError) in
-      try database.all(
-        """
-        \(Self.endings) WHERE ended.name = ? AND file IS ? AND outcome NOT IN ('restored', 'skipped')
-        AND (outcome <> 'cancelled' OR attempts > 0) AND (? OR outcome <> 'up-to-date')
-        ORDER BY ended.rowid DESC LIMIT 1
-        """, .text(name), SQLValue(file), SQLValue(canBeUpToDate ? 1 : 0)
-      ) { ($0.int(9), $0.endedJob) }.first
-    }
+    try all(
+      """
+      \(Self.endings) WHERE ended.name = ? AND file IS ? AND outcome NOT IN ('restored', 'skipped')
+      AND (outcome <> 'cancelled' OR attempts > 0) AND (? OR outcome <> 'up-to-date')
+      ORDER BY ended.rowid DESC LIMIT 1
+      """, .text(name), SQLValue(file), SQLValue(canBeUpToDate ? 1 : 0)
+    ) { ($0.int(9), $0.endedJob) }.first
   }
 
   /// The last ends of all jobs in the newest runs of a job file, newest first, at most `limit`; fingerprints are left out
   /// where a job has no inputs.
   package func lastEnds(ofFile file: String, runs: Int, _ limit: Int) throws(RunStoreError) -> [EndedJob] {
-    try database.withLock { database throws(RunStoreError) in
-      try database.all(
-        """
-        \(Self.endings(fingerprint: "CASE WHEN inputs IS NULL THEN NULL ELSE fingerprint END"))
-        WHERE run IN (SELECT number FROM runs WHERE file = ? ORDER BY number DESC LIMIT ?)
-        ORDER BY ended.rowid DESC LIMIT ?
-        """, .text(file), SQLValue(runs), SQLValue(limit)
-      ) { $0.endedJob }
-    }
+    try all(
+      """
+      \(Self.endings(fingerprint: "CASE WHEN inputs IS NULL THEN NULL ELSE fingerprint END"))
+      WHERE run IN (SELECT number FROM runs WHERE file = ? ORDER BY number DESC LIMIT ?)
+      ORDER BY ended.rowid DESC LIMIT ?
+      """, .text(file), SQLValue(runs), SQLValue(limit)
+    ) { $0.endedJob }
   }
 
   /// The ends of each job in the runs of a job file with `jobs` jobs, the newest first; none if the store can't be read.
@@ -206,18 +188,20 @@ package final class RunStore: Sendable {
 
   /// The ends of all jobs of a run, in order of ending.
   package func ended(in run: RunEntry) throws(RunStoreError) -> [EndedJob] {
-    try database.withLock { database throws(RunStoreError) in
-      try database.all("\(Self.endings) WHERE id = ? ORDER BY ended.rowid", .text(run.id)) { $0.endedJob }
-    }
+    try all("\(Self.endings) WHERE id = ? ORDER BY ended.rowid", .text(run.id)) { $0.endedJob }
   }
 
   // MARK: The database
 
   /// The faults that SQLite finds in the database; empty for a sound one.
   package func check() throws(RunStoreError) -> [String] {
-    try database.withLock { database throws(RunStoreError) in
-      try database.all("PRAGMA integrity_check") { $0.text(0) }.filter { $0 != "ok" }
-    }
+    try all("PRAGMA integrity_check") { $0.text(0) }.filter { $0 != "ok" }
+  }
+
+  private func all<Value>(
+    _ sql: String, _ values: SQLValue..., make: (Row) -> Value
+  ) throws(RunStoreError) -> [Value] {
+    try database.withLock { database throws(RunStoreError) in try database.all(sql, values, make: make) }
   }
 
   var path: String { Self.path(in: folder) }

@@ -120,6 +120,10 @@ final class Database {
 
   /// The rows of a query, each made into a value.
   func all<Value>(_ sql: String, _ values: SQLValue..., make: (Row) -> Value) throws(RunStoreError) -> [Value] {
+    try all(sql, values, make: make)
+  }
+
+  func all<Value>(_ sql: String, _ values: [SQLValue], make: (Row) -> Value) throws(RunStoreError) -> [Value] {
     var result: [Value] = []
     let statement = try prepared(sql, values)
     defer { sqlite3_reset(statement) }
@@ -166,12 +170,8 @@ final class Database {
   }
 
   private func prepared(_ sql: String, _ values: [SQLValue]) throws(RunStoreError) -> OpaquePointer {
-    var statement = statements[sql]
-    if statement == nil {
-      statement = try prepare(sql)
-      statements[sql] = statement
-    }
-    guard let statement else { throw RunStoreError(.other("no statement"), path) }
+    let statement = if let known = statements[sql] { known } else { try prepare(sql) }
+    statements[sql] = statement
     try bind(values, to: statement)
     return statement
   }

@@ -15,7 +15,7 @@ package struct RecordedEvents: Sendable {
     try store.eventLines(of: run, from: next) { bytes in
       do throws(EventFault) {
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
-          events += try read(line)
+          events += try line.withUnsafeBufferPointer { bytes throws(EventFault) in try reader.read(bytes) }
           next += 1
         }
       } catch {
@@ -24,13 +24,6 @@ package struct RecordedEvents: Sendable {
       return true
     }
     return events
-  }
-
-  private mutating func read(_ line: ArraySlice<UInt8>) throws(EventFault) -> [JobEvent] {
-    let result = line.withUnsafeBufferPointer { bytes in
-      Result { () throws(EventFault) in try reader.read(bytes) }
-    }
-    return try result.get()
   }
 }
 

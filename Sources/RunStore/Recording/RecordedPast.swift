@@ -27,30 +27,25 @@ package final class RecordedPast: RunPast, @unchecked Sendable {
   /// The past of the run that the store of `folder` records; `id` is its identifier once it is known.
   ///
   /// Keeps at most `noteLimit` noted events, some 40 MB with lines of output, until the first instant is asked for.
-  package init(folder: String, noteLimit: Int = 200_000, id: @escaping @Sendable () -> String?) {
-    self.folder = folder
-    self.id = id
-    self.noteLimit = noteLimit
-    source = .notes
-    history = RunHistory()
+  package convenience init(folder: String, noteLimit: Int = 200_000, id: @escaping @Sendable () -> String?) {
+    self.init(.notes, folder: folder, noteLimit: noteLimit, id: id)
   }
 
   /// The past of a run that has ended.
-  package init(_ events: [JobEvent]) {
-    folder = ""
-    id = { nil }
-    noteLimit = 0
-    source = .none
-    history = RunHistory(events)
-  }
+  package convenience init(_ events: [JobEvent]) { self.init(.none, events) }
 
   /// The past of a run that another program records in the store of `folder`.
-  package init(folder: String, ofRun id: String) {
+  package convenience init(folder: String, ofRun id: String) { self.init(.record(nil), folder: folder) { id } }
+
+  private init(
+    _ source: Source, _ events: [JobEvent] = [], folder: String = "", noteLimit: Int = 0,
+    id: @escaping @Sendable () -> String? = { nil }
+  ) {
     self.folder = folder
-    self.id = { id }
-    noteLimit = 0
-    source = .record(nil)
-    history = RunHistory()
+    self.id = id
+    self.noteLimit = noteLimit
+    self.source = source
+    history = RunHistory(events)
   }
 
   package func note(_ events: [JobEvent]) {
@@ -76,16 +71,11 @@ package final class RecordedPast: RunPast, @unchecked Sendable {
   private func run(at time: Duration) throws -> Run {
     wasAsked = true
     if case .record(let open) = source, let id = id() {
-      var (events, store) = try open ?? RunStore(folder: folder).events(ofRun: id)
+      let store = try open?.store ?? RunStore(folder: folder)
+      var events = try open?.events ?? RecordedEvents(of: store.run(named: id))
       history.append(contentsOf: try events.readMore(store))
       source = .record((events, store))
     }
     return history.run(at: time)
-  }
-}
-
-extension RunStore {
-  fileprivate func events(ofRun id: String) throws -> (RecordedEvents, RunStore) {
-    (RecordedEvents(of: try run(named: id)), self)
   }
 }

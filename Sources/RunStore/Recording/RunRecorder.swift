@@ -197,15 +197,8 @@ package final class RunRecorder: @unchecked Sendable {
 
   // MARK: Writing
 
-  /// The processor time of this thread.
-  private static var processorTime: Duration {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-  }
-
   private func commit() {
-    let begin = Self.processorTime
+    let begin = Duration.now(on: CLOCK_THREAD_CPUTIME_ID)
     let (batch, start) = state.withLock { state -> (RunNotes.Batch, RunStart?) in
       state.due = nil
       state.lastCommit = clock.now
@@ -223,7 +216,8 @@ package final class RunRecorder: @unchecked Sendable {
     state.withLock { state in
       state.inWriting = 0
       state.hasRow = true
-      state.commitCost = min(Self.processorTime - begin, limits.flushInterval / max(1, limits.rest))
+      let cost = Duration.now(on: CLOCK_THREAD_CPUTIME_ID) - begin
+      state.commitCost = min(cost, limits.flushInterval / max(1, limits.rest))
     }
     tellRecorded()
     if batch.end == nil {
@@ -279,11 +273,7 @@ package final class RunRecorder: @unchecked Sendable {
       return error.isAbsence ? nil : RunStoreError(.other(error.message), path)
     }
     defer { close(log) }
-    return fsync(log) == 0 ? nil : Self.failure(path)
-  }
-
-  private static func failure(_ path: String) -> RunStoreError {
-    RunStoreError(.other(String(cString: strerror(errno))), path)
+    return fsync(log) == 0 ? nil : RunStoreError(.other(String(cString: strerror(errno))), path)
   }
 
   /// Without an error the run is recorded whole.

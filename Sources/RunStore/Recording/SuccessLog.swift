@@ -36,7 +36,7 @@ package final class SuccessLog: Sendable {
     file.withLock { file in
       let descriptor = file ?? (try? ForeignFile.open(Self.path(in: folder), for: .appending, .own)) ?? -1
       file = descriptor
-      if descriptor >= 0 { _ = write(descriptor, line, line.count) }
+      if descriptor >= 0 { try? ForeignFile.write(line, to: descriptor, Self.path(in: folder)) }
     }
   }
 
