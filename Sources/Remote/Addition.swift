@@ -18,10 +18,7 @@ struct Addition: Sendable {
   /// Nil for another first line.
   init?(_ fields: JSONFields) throws(JSONFault) {
     guard try fields.text("type") == Self.kind else { return nil }
-    let version = try fields.count("version")
-    guard version == Wire.version else {
-      throw JSONFault("this opdash speaks version \(Wire.version) of the protocol, not \(version)")
-    }
+    try Wire.checkVersion(fields)
     text = try AddedText(fields)
     // Only the run itself says that one of its jobs has written a text.
     text.writer = nil
@@ -88,26 +85,20 @@ extension RemoteProgram {
   ) throws -> AddedJobs {
     guard let descriptor = takeDescriptor() else { throw RemoteError.ended }
     let queue = DispatchQueue(label: "opdash.remote-addition")
-    let answer = Lock<Result<AddedJobs, any Error>?>(nil)
-    let isThere = DispatchSemaphore(value: 0)
-    let settle: @Sendable (Result<AddedJobs, any Error>) -> Void = { result in
-      answer.withLock { $0 = $0 ?? result }
-      isThere.signal()
+    var channel: LineChannel?
+    defer { queue.sync { channel?.close() } }
+    let answer: Result<AddedJobs, any Error>? = BlockingCall.value(within: patience) { settle in
+      queue.sync {
+        channel = LineChannel(
+          descriptor, on: queue, lineLimit: Wire.factLimit,
+          LineChannel.Handlers(
+            receive: { line in settle(Result { try Addition.added(JSONScanner.fields(of: line)) }) }, drained: {},
+            ended: { _ in settle(.failure(RemoteError.ended)) }))
+        channel?.send(Addition.lines(text, style))
+      }
     }
-    let channel = queue.sync {
-      let channel = LineChannel(
-        descriptor, on: queue, lineLimit: Wire.factLimit,
-        LineChannel.Handlers(
-          receive: { line in settle(Result { try Addition.added(JSONScanner.fields(of: line)) }) }, drained: {},
-          ended: { _ in settle(.failure(RemoteError.ended)) }))
-      channel.send(Addition.lines(text, style))
-      return channel
-    }
-    defer { queue.sync { channel.close() } }
-    guard isThere.wait(timeout: .now() + patience) == .success, let result = answer.withLock(\.self) else {
-      throw RemoteError.silent(pid: greeting.pid)
-    }
-    do { return try result.get() } catch let fault as JSONFault {
+    guard let answer else { throw RemoteError.silent(pid: greeting.pid) }
+    do { return try answer.get() } catch let fault as JSONFault {
       throw RemoteError.garbled(fault.message, pid: greeting.pid)
     }
   }

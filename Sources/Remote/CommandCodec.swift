@@ -3,57 +3,41 @@ import JobModel
 extension JobCommand {
   /// The command as a line; nil for one that only the run's own program may give.
   func line(_ number: Int) -> [UInt8]? {
-    guard let word else { return nil }
-    return Wire.line("command") { bytes in
-      bytes.append(field: "n", number)
-      bytes.append(field: "command", word)
-      appendFields(to: &bytes)
+    func command(_ word: String, _ jobs: [JobID]? = nil, _ fields: (inout [UInt8]) -> Void = { _ in }) -> [UInt8] {
+      Wire.line("command") { bytes in
+        bytes.append(field: "n", number)
+        bytes.append(field: "command", word)
+        bytes.append(field: "jobs", jobs?.map(\.index))
+        fields(&bytes)
+      }
     }
-  }
-
-  private var word: String? {
     switch self {
-    case .cancel: "cancel"
-    case .kill: "kill"
-    case .pause: "pause"
-    case .resume: "resume"
-    case .retry: "retry"
-    case .setPriority: "priority"
-    case .setSlots: "slots"
-    case .changeSlots: "change_slots"
-    case .changePool: "change_pool"
-    case .setTerminalSize: "terminal_size"
-    case .showStack: "stack"
-    case .approve: "approve"
-    case .setDraining: "drain"
-    case .setWatching: "watch"
-    case .stop: "stop"
-    case .inputsChanged, .holdReplay, .skipToFailure, .finish: nil
-    }
-  }
-
-  private func appendFields(to bytes: inout [UInt8]) {
-    switch self {
-    case .cancel(let jobs, _), .kill(let jobs), .pause(let jobs), .resume(let jobs), .showStack(let jobs),
-      .approve(let jobs):
-      bytes.append(field: "jobs", jobs.map(\.index))
+    case .cancel(let jobs, _): return command("cancel", jobs)
+    case .kill(let jobs): return command("kill", jobs)
+    case .pause(let jobs): return command("pause", jobs)
+    case .resume(let jobs): return command("resume", jobs)
     case .retry(let jobs, let withDependents):
-      bytes.append(field: "jobs", jobs.map(\.index))
-      bytes.append(field: "dependents", withDependents)
+      return command("retry", jobs) { $0.append(field: "dependents", withDependents) }
     case .setPriority(let jobs, let priority):
-      bytes.append(field: "jobs", jobs.map(\.index))
-      bytes.append(field: "priority", priority.rawValue)
-    case .setSlots(let slots): bytes.append(field: "slots", slots)
-    case .changeSlots(let change): bytes.append(field: "by", change)
+      return command("priority", jobs) { $0.append(field: "priority", priority.rawValue) }
+    case .setSlots(let slots): return command("slots") { $0.append(field: "slots", slots) }
+    case .changeSlots(let change): return command("change_slots") { $0.append(field: "by", change) }
     case .changePool(let pool, let change):
-      bytes.append(field: "pool", pool)
-      bytes.append(field: "by", change)
+      return command("change_pool") { bytes in
+        bytes.append(field: "pool", pool)
+        bytes.append(field: "by", change)
+      }
     case .setTerminalSize(let columns, let rows):
-      bytes.append(field: "columns", columns)
-      bytes.append(field: "rows", rows)
-    case .setDraining(let isOn), .setWatching(let isOn): bytes.append(field: "on", isOn)
-    case .stop(let level, _): bytes.append(field: "level", level.rawValue)
-    case .inputsChanged, .holdReplay, .skipToFailure, .finish: break
+      return command("terminal_size") { bytes in
+        bytes.append(field: "columns", columns)
+        bytes.append(field: "rows", rows)
+      }
+    case .showStack(let jobs): return command("stack", jobs)
+    case .approve(let jobs): return command("approve", jobs)
+    case .setDraining(let isOn): return command("drain") { $0.append(field: "on", isOn) }
+    case .setWatching(let isOn): return command("watch") { $0.append(field: "on", isOn) }
+    case .stop(let level, _): return command("stop") { $0.append(field: "level", level.rawValue) }
+    case .inputsChanged, .holdReplay, .skipToFailure, .finish: return nil
     }
   }
 

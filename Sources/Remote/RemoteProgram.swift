@@ -59,9 +59,7 @@ package final class RemoteProgram: Sendable {
 
   private static func greeting(_ line: [UInt8], _ pid: Int32) throws(RemoteError) -> Greeting {
     do {
-      let fields = try line.withUnsafeBufferPointer { bytes in
-        Result { () throws(JSONFault) in try JSONScanner.fields(of: bytes) }
-      }.get()
+      let fields = try line.withUnsafeBufferPointer { try JSONScanner.fields(of: $0) }
       if try fields.text("type") == "refused" { throw RemoteError.refused(try fields.text("reason")) }
       return try Greeting(fields, pid: pid)
     } catch let error as RemoteError {

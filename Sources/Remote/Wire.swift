@@ -22,6 +22,14 @@ package enum Wire {
     return bytes
   }
 
+  /// Throws for a first line of a program that speaks another version.
+  static func checkVersion(_ fields: JSONFields) throws(JSONFault) {
+    let version = try fields.count("version")
+    guard version == Self.version else {
+      throw JSONFault("this opdash speaks version \(Self.version) of the protocol, not \(version)")
+    }
+  }
+
   static func refusal(_ reason: String) -> [UInt8] { line("refused") { $0.append(field: "reason", reason) } }
 
   /// The answer to a command: `reason` is why it was not carried out.
@@ -41,11 +49,7 @@ package enum Wire {
   }
 
   /// The time since the machine was started, which all its programs share.
-  static var machineTime: Duration {
-    var time = timespec()
-    clock_gettime(CLOCK_BOOTTIME, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-  }
+  static var machineTime: Duration { .now(on: CLOCK_BOOTTIME) }
 }
 
 /// The first line of a program that has a run.
@@ -168,10 +172,7 @@ struct Hello: Equatable {
 extension Hello {
   init(_ fields: JSONFields) throws(JSONFault) {
     guard try fields.text("type") == "hello" else { throw JSONFault("the first line must be of the type hello") }
-    let version = try fields.count("version")
-    guard version == Wire.version else {
-      throw JSONFault("this opdash speaks version \(Wire.version) of the protocol, not \(version)")
-    }
+    try Wire.checkVersion(fields)
     self.init(access: try fields.word("access"), logLines: try fields.count("log_lines"))
   }
 }
