@@ -22,14 +22,9 @@ struct FailureList {
 
   private func lines(for id: JobID, inDetail: Bool) -> [TerminalText] {
     let record = run[id]
-    let name = paint(.strong, StateText.name(id, in: run))
-    let phrase = StateText.phrase(id, before: nil, at: run.time, in: run)
-    var lines: [TerminalText] = [
-      "\(paint(record.state.role, record.state.letter)) \(name)  \(paint(record.state.role, phrase))"
-    ]
-    let tail = Self.tail(of: record)
+    var lines = [title(id)]
     if inDetail {
-      for line in tail { lines.append("    | \(JobText.clean(line, keepingColor: paint.isColoured))") }
+      lines += Self.tail(of: record).map { "    | \(JobText.clean($0, keepingColor: paint.isColoured))" }
     }
     if let place = record.place {
       let nodes: TerminalText = place.nodes.map { " on \(JobText.clean($0))" } ?? ""
@@ -37,6 +32,13 @@ struct FailureList {
     }
     if let path = Self.logPath(of: id, in: run) { lines.append("    log: \(path)") }
     return lines
+  }
+
+  /// The letter and the name of a job, and its reason.
+  func title(_ id: JobID) -> TerminalText {
+    let (state, name) = (run[id].state, StateText.name(id, in: run))
+    let phrase = StateText.phrase(id, before: nil, at: run.time, in: run)
+    return "\(paint(state.role, state.letter)) \(paint(.strong, name))  \(paint(state.role, phrase))"
   }
 
   /// The log file of the newest attempt; nil if it has none, as a command that has written nothing.
@@ -70,7 +72,6 @@ enum TallyText {
   /// As in `release: 36 ok, 2 up to date, 1 failed, 1 skipped in 1m10s`; jobs done in an earlier run count as ok.
   static func line(_ run: Run, paint: Paint) -> TerminalText {
     let counts = run.counts
-    let left = counts.open
     var parts: [TerminalText] = []
     func add(_ count: Int, _ word: String, _ role: Paint.Role) {
       if count > 0 { parts.append(paint(role, "\(count) \(word)")) }
@@ -83,7 +84,7 @@ enum TallyText {
     add(counts.cancelled, "cancelled", .warning)
     add(counts.skipped, "skipped", .quiet)
     add(counts.notStarted, "not started", .quiet)
-    add(left, "not run", .warning)
+    add(counts.open, "not run", .warning)
     if parts.isEmpty { parts = ["no jobs"] }
     let name = JobText.clean(run.start?.name ?? "run")
     return "\(paint(.strong, name)): \(parts.joined(separator: ", ")) in \(Format.length(run.length))"

@@ -14,3 +14,28 @@ package struct JSONReport: Report {
 
   package mutating func flush() { lines.flush(to: write) }
 }
+
+/// An object whose fields keep their order; a field that is nil is left out.
+struct JSONObject: JSONValue, ExpressibleByDictionaryLiteral {
+  private var fields: [(name: String, value: (any JSONValue)?)]
+
+  init(dictionaryLiteral fields: (String, (any JSONValue)?)...) { self.fields = fields }
+
+  static func + (left: JSONObject, right: JSONObject) -> JSONObject {
+    var sum = left
+    sum.fields += right.fields
+    return sum
+  }
+
+  func append(to bytes: inout [UInt8]) {
+    var separator = "{"
+    for case (let name, let value?) in fields {
+      bytes.append(separator)
+      name.append(to: &bytes)
+      bytes.append(":")
+      value.append(to: &bytes)
+      separator = ","
+    }
+    bytes.append(separator == "{" ? "{}" : "}")
+  }
+}

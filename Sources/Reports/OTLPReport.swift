@@ -15,20 +15,9 @@ package struct OTLPReport: Report {
     var startedAt: Duration
     /// When its wait began.
     var waitsSince: Duration
-    var waits: [Wait] = []
+    var waits: [(name: String, start: Duration, length: Duration)] = []
     var droppedWaits = 0
-    var attempt: OpenAttempt?
-  }
-
-  private struct Wait {
-    var name: String
-    var start: Duration
-    var length: Duration
-  }
-
-  private struct OpenAttempt {
-    var number: Int
-    var startedAt: Duration
+    var attempt: (number: Int, startedAt: Duration)?
   }
 
   /// OpenTelemetry keeps as many by default.
@@ -59,11 +48,7 @@ package struct OTLPReport: Report {
       epoch = Int64(clamping: start.at.timeIntervalSince1970 * 1000).times(1_000_000)
     case .jobAdded(let id, _): open(id, at: event.time)
     case .jobState(let id, let state, let attempt, _):
-      var time = event.time
-      // An attempt of the cluster has begun and ended before that was seen.
-      if let record = run[id].attempt, before?.isActive != state.isActive {
-        time = (state.isActive ? record.startedAt : record.endedAt) ?? time
-      }
+      let time = run[id].change(to: state, from: before, seenAt: event.time)
       move(id, from: before, to: state, attempt: attempt, at: time, in: run)
     case .runFinished:
       for id in jobs.keys.sorted() {
@@ -106,9 +91,7 @@ package struct OTLPReport: Report {
     if let open = jobs[id]?.attempt, !state.isActive || open.number != attempt {
       endAttempt(of: id, state, at: time, in: run)
     }
-    if state.isActive, jobs[id]?.attempt == nil {
-      jobs[id]?.attempt = OpenAttempt(number: attempt, startedAt: time)
-    }
+    if state.isActive, jobs[id]?.attempt == nil { jobs[id]?.attempt = (attempt, time) }
     if state.isTerminal { endJob(id, state, at: time, in: run) }
   }
 
@@ -117,7 +100,7 @@ package struct OTLPReport: Report {
     jobs[id]?.waitsSince = time
     guard let wait = state.wait, job.waitsSince < time else { return }
     if job.waits.count < Self.eventLimit {
-      jobs[id]?.waits.append(Wait(name: wait, start: job.waitsSince, length: time - job.waitsSince))
+      jobs[id]?.waits.append((wait, job.waitsSince, time - job.waitsSince))
     } else {
       jobs[id]?.droppedWaits += 1
     }

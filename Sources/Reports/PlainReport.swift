@@ -55,7 +55,13 @@ package struct PlainReport: Report {
     case .jobAdded(let id, _):
       nameWidth = max(nameWidth, min(Self.widestName, TextWidth.of(StateText.name(id, in: run))))
     case .jobState(let id, let state, _, _):
-      if grouping != .lines { group(id, before: before, at: event.time, in: run) }
+      if grouping != .lines {
+        if state.isActive {
+          firstLines[id] = firstLines[id] ?? run[id].log.total
+        } else {
+          writeGroup(id, at: event.time, in: run)
+        }
+      }
       let phrase = StateText.phrase(id, before: before, at: event.time, in: run)
       if phrase.isEmpty || isBrief && state == .executing { return }
       let (done, all) = ("\(run.counts.done)", "\(run.jobs.count)")
@@ -69,7 +75,7 @@ package struct PlainReport: Report {
     case .jobLog(let id, _, let line):
       // A printed line cannot be taken back; the last one of an attempt is stated whole at its end.
       if line.isUnfinished || grouping != .lines || isBrief && line.stream == .note { return }
-      append(line, of: id, at: event.time, in: run)
+      news(event.time, "  \(name(id, in: run)) \(LogLinesText.marked(line, paint))")
     case .jobLaunched, .jobProgress, .programLog, .jobRestored, .inputsHashed, .jobOutputs, .jobPlaced, .arrivalsEnded,
       .warningCleared:
       break
@@ -131,24 +137,7 @@ package struct PlainReport: Report {
     news(.zero, "  \(paint(.strong, JobText.clean(start.name))): \(jobs), \(slots)\(logs)")
   }
 
-  private mutating func append(_ output: LogLine, of id: JobID, at time: Duration, in run: Run) {
-    news(time, "  \(name(id, in: run)) \(self.output(output))")
-  }
-
-  /// A line of output after the mark that tells it from a note of opdash.
-  private func output(_ line: LogLine) -> TerminalText {
-    let text = JobText.clean(line.text, keepingColor: paint.isColoured)
-    let mark: TerminalText = line.stream == .note ? ":" : "|"
-    return "\(paint(.quiet, mark)) \(text)\(line.isCut ? " [cut]" : "")"
-  }
-
   /// Writes the lines of an attempt that has ended.
-  private mutating func group(_ id: JobID, before: JobState?, at time: Duration, in run: Run) {
-    let record = run[id]
-    if record.state.isActive, firstLines[id] == nil { firstLines[id] = record.log.total }
-    if !record.state.isActive { writeGroup(id, at: time, in: run) }
-  }
-
   private mutating func writeGroup(_ id: JobID, at time: Duration, in run: Run) {
     let (log, name) = (run[id].log, StateText.name(id, in: run))
     guard let first = firstLines.removeValue(forKey: id), log.total > first, log.count > 0 else { return }
@@ -161,7 +150,7 @@ package struct PlainReport: Report {
       text += "\(Format.count(oldest.number - first, "earlier line"))\(path)\n"
     }
     for place in 0..<log.count where log[place].number >= first {
-      text += "\(stamp(log[place].time)) \(output(log[place].line))\n"
+      text += "\(stamp(log[place].time)) \(LogLinesText.marked(log[place].line, paint))\n"
     }
     if grouping == .github { text += "::endgroup::\n" }
     (lastLine, heartbeats) = (time, 0)
@@ -185,12 +174,8 @@ package struct PlainReport: Report {
 
   private mutating func end(_ run: Run) {
     let failures = FailureList(run: run, paint: paint).lines
-    if !failures.isEmpty {
-      text += "\n"
-      for failure in failures { text += failure + "\n" }
-    }
-    text += "\n"
-    for line in HistoryNotes(run: run, paint: paint).lines + [TallyText.line(run, paint: paint)] {
+    let notes = HistoryNotes(run: run, paint: paint).lines
+    for line in (failures.isEmpty ? [] : [""]) + failures + [""] + notes + [TallyText.line(run, paint: paint)] {
       text += line + "\n"
     }
   }

@@ -74,10 +74,8 @@ package struct RawReport: Report {
   }
 
   package mutating func flush() {
-    if !text.output.isEmpty { write.output(text.output) }
-    if !text.errors.isEmpty { write.errors(text.errors) }
-    text.output.removeAll(keepingCapacity: true)
-    text.errors.removeAll(keepingCapacity: true)
+    text.output.flush(to: write.output)
+    text.errors.flush(to: write.errors)
   }
 
   /// Writes the lines that have been collected, and keeps the last one until its end comes.
@@ -120,14 +118,8 @@ package struct RawReport: Report {
   private mutating func tellFailures(of run: Run) {
     let failed = FailureList.failed(run)
     guard !failed.isEmpty else { return }
-    for id in failed {
-      let (state, name) = (run[id].state, StateText.name(id, in: run))
-      let phrase = StateText.phrase(id, before: nil, at: run.time, in: run)
-      let line: TerminalText =
-        "\(paint(state.role, state.letter)) \(paint(.strong, name))  \(paint(state.role, phrase))\n"
-      append(line.bytes, toErrors: true)
-    }
-    append((TallyText.line(run, paint: paint) + "\n").bytes, toErrors: true)
+    let titles = failed.map(FailureList(run: run, paint: paint).title)
+    for line in titles + [TallyText.line(run, paint: paint)] { append((line + "\n").bytes, toErrors: true) }
   }
 
   /// Writes the bytes of a log file; returns whether it could be read, and can be one.

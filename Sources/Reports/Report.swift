@@ -69,6 +69,14 @@ package struct ReportSet: Sendable {
   }
 }
 
+extension JobRecord {
+  /// When a change of state happened: an attempt of the cluster has begun and ended before that was seen.
+  func change(to state: JobState, from before: JobState?, seenAt time: Duration) -> Duration {
+    guard let attempt, before?.isActive != state.isActive else { return time }
+    return (state.isActive ? attempt.startedAt : attempt.endedAt) ?? time
+  }
+}
+
 /// Takes the bytes of a format that escapes its contents.
 package typealias ReportWriter = @Sendable ([UInt8]) -> Void
 

@@ -15,12 +15,6 @@ package struct TraceReport: Report {
     var pausedAt: Duration?
   }
 
-  private struct End {
-    var track: Int
-    var startedAt: Duration
-    var endedAt: Duration
-  }
-
   /// The processes of the trace.
   private static let (work, waits) = (1, 2)
 
@@ -32,7 +26,7 @@ package struct TraceReport: Report {
   /// The job on each track, nil for a free slot, and the end of the last slice.
   private var tracks: [(job: JobID?, end: Duration)] = []
   private var open: [JobID: Open] = [:]
-  private var ends: [JobID: End] = [:]
+  private var ends: [JobID: (track: Int, startedAt: Duration, endedAt: Duration)] = [:]
   private var arrows = 0
 
   package init(write: @escaping ReportWriter) { self.write = write }
@@ -44,11 +38,7 @@ package struct TraceReport: Report {
       append("M", "process_name", ["args": ["name": "waits"] as JSONObject], process: Self.waits)
     case .jobAdded(let id, _): waitStarts[id] = event.time
     case .jobState(let id, let state, let attempt, _):
-      var time = event.time
-      // An attempt of the cluster has begun and ended before that was seen.
-      if let record = run[id].attempt, before?.isActive != state.isActive {
-        time = (state.isActive ? record.startedAt : record.endedAt) ?? time
-      }
+      let time = run[id].change(to: state, from: before, seenAt: event.time)
       if let before, before != state { wait(id, before, until: time, in: run) }
       move(id, to: state, attempt: attempt, at: time, in: run)
       if before?.isActive != state.isActive {
@@ -138,7 +128,7 @@ package struct TraceReport: Report {
     let attempt = record.attempts.last { $0.number == running.number }
     // The attempt may have begun before it was seen executing.
     let start = max(running.earliest, min(running.startedAt, attempt?.startedAt ?? now))
-    ends[id] = End(track: running.track, startedAt: start, endedAt: now)
+    ends[id] = (running.track, start, now)
     let reason = attempt?.failure?.reason
     let arguments: JSONObject = [
       "attempt": running.number, "outcome": attempt?.stop == .restarted ? "restarted" : outcome, "reason": reason,

@@ -25,16 +25,22 @@ struct GraphTree {
     self.isASCII = isASCII
     self.width = width
     let needs = graph.jobs.map { $0.needs.map(\.job.index) }
-    var level = [Int](repeating: 0, count: needs.count)
-    for job in DependencyOrder(needs).order {
-      for need in needs[job] { level[job] = max(level[job], level[need] + 1) }
-    }
+    let level = Self.levels(needs)
     children = [[Int]](repeating: [], count: needs.count)
     for job in needs.indices {
       // Of several at the same level the last one, since the others stand above it as a rule.
       let parent = needs[job].max { level[$0] < level[$1] || (level[$0] == level[$1] && $0 < $1) }
       if let parent { children[parent].append(job) } else { roots.append(job) }
     }
+  }
+
+  /// The length of the longest chain of needs before each job.
+  static func levels(_ needs: [[Int]]) -> [Int] {
+    var levels = [Int](repeating: 0, count: needs.count)
+    for job in DependencyOrder(needs).order {
+      for need in needs[job] { levels[job] = max(levels[job], levels[need] + 1) }
+    }
+    return levels
   }
 
   private struct Step {

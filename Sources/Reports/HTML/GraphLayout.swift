@@ -25,6 +25,8 @@ struct GraphLayout {
 
   private(set) var nodes: [Node] = []
   private(set) var edges: [Edge] = []
+  /// The edges between the jobs of the chain that is kept.
+  let chain: Set<Edge>
   private(set) var layers = 0
   /// The number of jobs without needs and dependents.
   let lone: Int
@@ -36,22 +38,15 @@ struct GraphLayout {
     let needs = run.jobs.indices.map { index in
       Set(run.jobs[index].job.needs.map(\.job.index).filter { $0 < run.jobs.count && $0 != index }).sorted()
     }
-    var isLinked = [Bool](repeating: false, count: needs.count)
-    var layer = [Int](repeating: 0, count: needs.count)
-    for job in DependencyOrder(needs).order {
-      for need in needs[job] {
-        layer[job] = max(layer[job], layer[need] + 1)
-        isLinked[job] = true
-        isLinked[need] = true
-      }
-    }
-    let linked = needs.indices.filter { isLinked[$0] }
+    let layer = GraphTree.levels(needs)
+    let needed = Set(needs.joined())
+    let linked = needs.indices.filter { !needs[$0].isEmpty || needed.contains($0) }
     lone = needs.count - linked.count
     layers = (linked.map { layer[$0] }.max() ?? -1) + 1
     nodes = Self.nodes(run, linked, layer, layers)
     var place = [Int](repeating: 0, count: needs.count)
     for (index, node) in nodes.enumerated() { for job in node.jobs { place[job.index] = index } }
-    let kept = Set(zip(chain, chain.dropFirst()).map { Edge(from: place[$0.index], to: place[$1.index]) })
+    self.chain = Set(zip(chain, chain.dropFirst()).map { Edge(from: place[$0.index], to: place[$1.index]) })
     var found = Set<Edge>()
     for job in linked {
       for need in needs[job] where place[need] != place[job] {
@@ -59,7 +54,7 @@ struct GraphLayout {
       }
     }
     edges = found.sorted { ($0.from, $0.to) < ($1.from, $1.to) }
-    dropImplied(keeping: kept)
+    dropImplied()
     arrange()
   }
 
@@ -102,7 +97,7 @@ struct GraphLayout {
   }
 
   /// Leaves out an edge beside a longer path between the same nodes.
-  private mutating func dropImplied(keeping kept: Set<Edge>) {
+  private mutating func dropImplied() {
     var before = [[Int]](repeating: [], count: nodes.count)
     for edge in edges { before[edge.to].append(edge.from) }
     var ancestors = [Set<Int>](repeating: [], count: nodes.count)
@@ -110,7 +105,7 @@ struct GraphLayout {
       for need in before[node] { ancestors[node].formUnion(ancestors[need].union([need])) }
     }
     edges.removeAll { edge in
-      !kept.contains(edge) && before[edge.to].contains { $0 != edge.from && ancestors[$0].contains(edge.from) }
+      !chain.contains(edge) && before[edge.to].contains { $0 != edge.from && ancestors[$0].contains(edge.from) }
     }
   }
 

@@ -46,14 +46,7 @@ struct HTMLGraph {
     let (width, height) = (
       x - Self.columnGap + Self.margin, layout.rows * Self.rowHeight - 10 + Self.margin * 2
     )
-    let chain = figures.chain.map(\.job)
-    var place: [JobID: Int] = [:]
-    for (index, node) in layout.nodes.enumerated() { for job in node.jobs { place[job] = index } }
-    let critical = Set(
-      zip(chain, chain.dropFirst()).compactMap { from, to in
-        place[from].flatMap { from in place[to].map { GraphLayout.Edge(from: from, to: $0) } }
-      })
-    let onPath = Set(chain.compactMap { place[$0] })
+    let (chain, critical) = (Set(figures.chain.map(\.job)), layout.chain)
     page += "<div class=\"graph\"><svg width=\"\(HTMLText.number(width))\" height=\"\(HTMLText.number(height))\" "
     page +=
       "viewBox=\"0 0 \(HTMLText.number(width)) \(HTMLText.number(height))\" style=\"min-width:\(HTMLText.number(width * 0.72))px\" "
@@ -70,8 +63,8 @@ struct HTMLGraph {
     }
     for (index, node) in layout.nodes.enumerated() {
       appendNode(
-        node, titles[index], x: columns[node.layer], width: widths[node.layer], isCritical: onPath.contains(index),
-        to: &page)
+        node, titles[index], x: columns[node.layer], width: widths[node.layer],
+        isCritical: !chain.isDisjoint(with: node.jobs), to: &page)
     }
     page += "</svg></div>\n"
   }

@@ -29,13 +29,14 @@ struct HTMLTables {
       let share = figures.pathTime > .zero ? link.share / figures.pathTime : 0
       // A share of a time that is shown as 0.0s has no meaning.
       let percent = figures.pathTime >= .milliseconds(50) ? Format.percent(share) : ""
-      let wait = link.waited >= .milliseconds(50) ? (Format.length(link.waited), link.waits.first?.kind.phrase) : nil
+      let isShown = link.waited >= .milliseconds(50)
       page += """
         <tr><td>\(job(link.job))</td><td><div class="meter">\
         <i class="crit" style="width:\(HTMLText.percent(link.executing, of: longest))%"></i>\
         <i class="ws" style="width:\(HTMLText.percent(link.waited, of: longest))%"></i></div>\
         <span class="pc">\(percent)</span></td><td>\(Format.length(link.executing))</td>\
-        <td>\(wait?.0 ?? "")</td><td class="l">\(wait?.1 ?? "")</td></tr>
+        <td>\(isShown ? Format.length(link.waited) : "")</td>\
+        <td class="l">\(isShown ? figures.longestWait(in: link)?.phrase ?? "" : "")</td></tr>
 
         """
     }

@@ -6,7 +6,7 @@ import Screen
 enum HTMLText {
   /// Text of an element or of an attribute in double quotes, with the characters escaped that mean something there.
   static func escaped(_ text: String) -> String {
-    guard text.utf8.contains(where: isSpecial) else { return text }
+    guard text.utf8.contains(where: special.contains) else { return text }
     var result = ""
     result.reserveCapacity(text.utf8.count + 16)
     for character in text.unicodeScalars {
@@ -22,12 +22,7 @@ enum HTMLText {
     return result
   }
 
-  private static func isSpecial(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"): true
-    default: false
-    }
-  }
+  private static let special = Array("&<>\"'".utf8)
 
   /// Text from outside on one line, with everything that is invisible or reorders a line written as an escape.
   static func shown(_ text: String) -> String { escaped(MessageText.of(text).text) }

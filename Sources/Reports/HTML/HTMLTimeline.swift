@@ -78,7 +78,7 @@ struct HTMLTimeline {
       """
   }
 
-  private func appendRow(_ id: JobID, _ link: RunFigures.Link?, to page: inout String) {
+  private func appendRow(_ id: JobID, _ link: Forecast.Link?, to page: inout String) {
     let record = run[id]
     let state = StateClass(record)
     let name = HTMLText.shown(StateText.name(id, in: run).text)

@@ -42,6 +42,8 @@ package struct HistoryTable {
       self.name = name
       self.ends = ends
     }
+
+    func count(_ outcome: RecordedEnd.Outcome) -> Int { ends.count { $0.outcome == outcome } }
   }
 
   /// The newest first.
@@ -153,8 +155,4 @@ package struct HistoryTable {
       return parts.joined(separator: "  ").trimmed
     }
   }
-}
-
-extension HistoryTable.JobHistory {
-  fileprivate func count(_ outcome: RecordedEnd.Outcome) -> Int { ends.count { $0.outcome == outcome } }
 }

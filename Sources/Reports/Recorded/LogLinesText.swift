@@ -3,9 +3,6 @@ import Screen
 
 /// The lines that jobs have written, from the events of a run: as they are of one job, after their names of several.
 package struct LogLinesText: Sendable {
-  /// The column of names grows up to this width.
-  private static let widestName = 28
-
   /// The jobs whose lines are shown; nil for all.
   private let jobs: Set<JobID>?
   private let paint: Paint
@@ -38,7 +35,7 @@ package struct LogLinesText: Sendable {
         case .shell, .simulate, .operation: break
         }
         names.append(JobText.clean(job.name))
-        width = max(width, min(Self.widestName, TextWidth.of(names[names.count - 1])))
+        width = max(width, min(PlainReport.widestName, TextWidth.of(names[names.count - 1])))
       case .jobState(let id, let state, _, _):
         if jobs?.contains(id) == true { if state.isTerminal { open.remove(id) } else { open.insert(id) } }
       case .jobLog(let id, _, let line) where jobs?.contains(id) ?? true && !line.isUnfinished:
@@ -51,11 +48,17 @@ package struct LogLinesText: Sendable {
   }
 
   private func text(of line: LogLine, _ id: JobID) -> TerminalText? {
-    let body: TerminalText =
-      JobText.clean(line.text, keepingColor: paint.isColoured) + (line.isCut ? " [cut]" : "")
     // The notes about a program are not in its log file either.
-    if isSingle { return line.stream == .note && !transfers.contains(id) ? nil : body }
-    let mark: TerminalText = line.stream == .note ? ":" : "|"
-    return "\(paint(.name(id.index), names[id.index].padded(to: width))) \(paint(.quiet, mark)) \(body)"
+    if isSingle { return line.stream == .note && !transfers.contains(id) ? nil : Self.whole(line, paint) }
+    return "\(paint(.name(id.index), names[id.index].padded(to: width))) \(Self.marked(line, paint))"
+  }
+
+  /// A line after the mark that tells output from a note of opdash.
+  static func marked(_ line: LogLine, _ paint: Paint) -> TerminalText {
+    "\(paint(.quiet, line.stream == .note ? ":" : "|")) \(whole(line, paint))"
+  }
+
+  private static func whole(_ line: LogLine, _ paint: Paint) -> TerminalText {
+    JobText.clean(line.text, keepingColor: paint.isColoured) + (line.isCut ? " [cut]" : "")
   }
 }

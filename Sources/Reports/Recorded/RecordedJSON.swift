@@ -38,7 +38,7 @@ package enum RecordedJSON {
       [
         "run": run.start?.id, "name": run.start?.name, "at": run.start?.at.eventText, "resumes": run.start?.resumes,
         "length": run.length, "jobs": run.jobs.count, "finished": run.summary != nil,
-      ] + object(RunSummary(recorded: run)) + [
+      ] + object(run.summary ?? RunSummary(of: run)) + [
         "critical_path": chain, "slot_use": slots, "waits": waits, "slowest": figures.slowest.map(job),
         "flaky": figures.flakiest.map(job), "failures": failed,
       ]
@@ -70,10 +70,9 @@ package enum RecordedJSON {
     }
     let jobs = table.jobs.map { job -> JSONObject in
       let usual = UsualTime(job.ends)
-      let (succeeded, failed) = (job.ends.count { $0.outcome == .succeeded }, job.ends.count { $0.outcome == .failed })
       return [
-        "job": job.name, "p50": usual?.median, "p90": usual?.ninetieth, "succeeded": succeeded, "failed": failed,
-        "flaky": usual.flatMap(UsualText.flaky) == nil ? nil : true,
+        "job": job.name, "p50": usual?.median, "p90": usual?.ninetieth, "succeeded": job.count(.succeeded),
+        "failed": job.count(.failed), "flaky": usual.flatMap(UsualText.flaky) == nil ? nil : true,
       ]
     }
     let document: JSONObject = ["runs": runs, "jobs": table.jobs.isEmpty ? nil : jobs]
@@ -92,9 +91,4 @@ package enum RecordedJSON {
     value.append(to: &bytes)
     return bytes + [UInt8(ascii: "\n")]
   }
-}
-
-extension RunSummary {
-  /// The summary that the run states or, of one that has not finished, as it stands.
-  fileprivate init(recorded run: Run) { self = run.summary ?? RunSummary(of: run) }
 }

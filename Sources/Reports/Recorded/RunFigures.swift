@@ -3,20 +3,6 @@ import JobModel
 
 /// The figures of a recorded run that the text and the HTML report share.
 struct RunFigures {
-  /// A job of the critical path: the chain of needs that decided the end of the run.
-  struct Link {
-    var job: JobID
-    /// From the end of its last need to its own.
-    var from: Duration
-    var finish: Duration
-    var executing: Duration
-    var waited: Duration
-    /// The kinds of waits in its share, the longest first.
-    var waits: [(kind: Phase.Kind, time: Duration)]
-
-    var share: Duration { finish - from }
-  }
-
   /// One reason for waiting, over all jobs.
   struct Wait {
     var kind: Phase.Kind
@@ -33,8 +19,8 @@ struct RunFigures {
   let run: Run
   /// The end of the last job, or the newest event of a run that did not end.
   let end: Duration
-  /// First job first.
-  let chain: [Link]
+  /// The critical path, which is the chain of needs that decided the end of the run: first job first.
+  let chain: [Forecast.Link]
   let waits: [Wait]
   let slots: SlotUse
   /// The jobs that executed, by the time of all their attempts, the slowest first.
@@ -49,7 +35,8 @@ struct RunFigures {
     let end = run.isComplete ? run.lastEnd : run.time
     self.run = run
     self.end = end
-    chain = Self.chain(run)
+    let ended = run.ended()
+    chain = Forecast(ended, now: ended.time) { _ in nil }.chain
     waits = Self.waitKinds.compactMap { Self.wait($0, run, end) }
     slots = SlotUse(run, until: end)
     let took = run.jobs.map { $0.attempts.isEmpty ? .zero : $0.spent(.executing, until: end) }
@@ -65,8 +52,14 @@ struct RunFigures {
   var pathExecuting: Duration { chain.reduce(.zero) { $0 + $1.executing } }
 
   /// The `count` greatest shares of the critical path, in the order of the path.
-  func largestLinks(_ count: Int) -> [Link] {
+  func largestLinks(_ count: Int) -> [Forecast.Link] {
     chain.indices.sorted { (chain[$1].share, $0) < (chain[$0].share, $1) }.prefix(count).sorted().map { chain[$0] }
+  }
+
+  /// The longest wait in a share of the critical path.
+  func longestWait(in link: Forecast.Link) -> Phase.Kind? {
+    Self.waitKinds.map { (kind: $0, time: run[link.job].spent($0, from: link.from, until: link.finish)) }
+      .filter { $0.time > .zero }.min { ($1.time, $0.kind.rawValue) < ($0.time, $1.kind.rawValue) }?.kind
   }
 
   /// The mean number of slots in use.
@@ -79,18 +72,6 @@ struct RunFigures {
     let (tries, others) = (left.retries, right.retries)
     if tries != others { return tries > others }
     return (left.job.usual?.failureShare ?? 0) > (right.job.usual?.failureShare ?? 0)
-  }
-
-  private static func chain(_ run: Run) -> [Link] {
-    let ended = run.ended()
-    return Forecast(ended, now: ended.time) { _ in nil }.chain.map { link in
-      let record = ended[link.job]
-      let waits = waitKinds.map { (kind: $0, time: record.spent($0, from: link.from, until: link.finish)) }
-      return Link(
-        job: link.job, from: link.from, finish: link.finish, executing: link.executing, waited: link.waited,
-        waits: waits.filter { $0.time > .zero }
-          .sorted { ($1.time, $0.kind.rawValue) < ($0.time, $1.kind.rawValue) })
-    }
   }
 
   private static func wait(_ kind: Phase.Kind, _ run: Run, _ end: Duration) -> Wait? {
@@ -136,9 +117,7 @@ extension JobRecord {
   var flakiness: String {
     var parts: [String] = []
     if retries > 0 { parts.append(StateClass(state).word + tries) }
-    if let usual = job.usual, usual.isFlaky {
-      parts.append("failed \(usual.failures) of its last \(Format.count(usual.attempts, "attempt"))")
-    }
+    if let words = job.usual.flatMap(UsualText.flaky) { parts.append(words) }
     return parts.joined(separator: "; ")
   }
 

@@ -65,7 +65,7 @@ package struct RunReportText {
     let executing: TerminalText = "of which \(Format.length(figures.pathExecuting)) running"
     var lines = [heading("\(title), \(executing)"), columns("SHARE", "RUNNING", "WAITED", "JOB")]
     lines += links.map { link in
-      let wait: TerminalText = isShown(link.waited) ? link.waits.first.map { "  \($0.kind.phrase)" } ?? "" : ""
+      let wait: TerminalText = isShown(link.waited) ? figures.longestWait(in: link).map { "  \($0.phrase)" } ?? "" : ""
       return columns(
         Format.percent(part(link.share, of: whole)), Format.length(link.executing),
         isShown(link.waited) ? Format.length(link.waited) : "",
