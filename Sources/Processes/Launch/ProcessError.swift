@@ -1,14 +1,6 @@
 import Foundation
 import Operations
 
-/// How a process ended.
-public enum ProcessExit: Sendable, Equatable {
-  /// The process exited by itself, with a status; 0 is success.
-  case exited(Int32)
-  /// A signal killed the process.
-  case signalled(Int32)
-}
-
 /// The reason that a process could not be started or was stopped, as a code and a sentence.
 public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible, LocalizedError {
   /// The kinds of error that a program treats differently.

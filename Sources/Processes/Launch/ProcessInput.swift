@@ -1,5 +1,6 @@
 import CProcess
 import Foundation
+import Operations
 
 /// The standard input of a program.
 public enum ProcessInput: Sendable, Equatable {
@@ -41,23 +42,16 @@ public enum ProcessInput: Sendable, Equatable {
     // MFD_CLOEXEC is 1.
     let descriptor = OutputPipe.aboveStandard(memfd_create("input", 1))
     guard descriptor >= 0 else { return (descriptor, errno) }
-    var done = 0
-    while done < bytes.count {
-      let written = bytes[done...].withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(done)) }
-      if written < 0, errno == EINTR { continue }
-      if written < 0 { return (descriptor, errno) }
-      done += written
-    }
-    return (descriptor, 0)
+    let isWritten = (try? ForeignFile.write(bytes, to: descriptor, "")) != nil
+    return (descriptor, isWritten && lseek(descriptor, 0, SEEK_SET) == 0 ? 0 : errno)
   }
 
   private static func file(at path: String) -> (descriptor: Int32, failure: Int32) {
     // Without waiting for the writer of a FIFO; the program expects a blocking standard input.
     let descriptor = OutputPipe.aboveStandard(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC))
-    var status = stat()
-    guard descriptor >= 0, fstat(descriptor, &status) == 0, fcntl(descriptor, F_SETFL, 0) == 0 else {
+    guard descriptor >= 0, let status = FileStatus(descriptor), fcntl(descriptor, F_SETFL, 0) == 0 else {
       return (descriptor, errno)
     }
-    return (descriptor, status.st_mode & S_IFMT == S_IFDIR ? EISDIR : 0)
+    return (descriptor, status.kind == S_IFDIR ? EISDIR : 0)
   }
 }

@@ -147,11 +147,8 @@ struct KnownProgress: Sendable {
     for form in forms where isRedrawn || !form.mustBeRedrawn {
       guard let numbers = numbers(form, text, range), let done = numbers.first else { continue }
       let total = numbers.count == 2 ? numbers[1] : 100
-      guard total > 0, total < ProgressPattern.limit, done <= total else { continue }
-      if done == done.rounded(), total == total.rounded() {
-        return Reading(done: Int64(done), total: Int64(total), isRedrawn: isRedrawn)
-      }
-      return Reading(done: Int64(done * 100 / total), total: 100, isRedrawn: isRedrawn)
+      guard done <= total, let counts = ProgressPattern.counts(done, of: total) else { continue }
+      return Reading(done: counts.done, total: counts.total, isRedrawn: isRedrawn)
     }
     return nil
   }
@@ -163,17 +160,15 @@ struct KnownProgress: Sendable {
 
   /// Excludes nearly all lines without a search.
   private static func mayTell(_ text: String.UTF8View, _ isRedrawn: Bool) -> Bool {
-    if isRedrawn { return text.contains { (0x30...0x39).contains($0) } }
+    if isRedrawn { return text.contains(where: \.isASCIIDigit) }
     var start = text.drop { $0 == UInt8(ascii: " ") }
     while start.first == 0x1B {
       start = start.dropFirst(2).drop { (0x20..<0x40).contains($0) }.dropFirst().drop { $0 == UInt8(ascii: " ") }
     }
     switch start.first {
     case UInt8(ascii: "["), UInt8(ascii: "("):
-      return start.dropFirst().first { $0 != UInt8(ascii: " ") }.map { (0x30...0x39).contains($0) || $0 == 0x1B }
-        ?? false
-    case let digit? where (0x30...0x39).contains(digit):
-      return start.drop { (0x30...0x39).contains($0) }.first == UInt8(ascii: "K")
+      return start.dropFirst().first { $0 != UInt8(ascii: " ") }.map { $0.isASCIIDigit || $0 == 0x1B } ?? false
+    case let digit? where digit.isASCIIDigit: return start.drop(while: \.isASCIIDigit).first == UInt8(ascii: "K")
     case UInt8(ascii: "S"): return start.starts(with: "Step ".utf8)
     default: return text.suffix(8).contains(UInt8(ascii: "%"))
     }

@@ -51,11 +51,7 @@ package struct OutputPattern: Sendable {
   }
 
   /// The CPU time of this thread: a busy machine must not make a pattern look slow.
-  static var cpuTime: Duration {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-  }
+  static var cpuTime: Duration { .now(on: CLOCK_THREAD_CPUTIME_ID) }
 }
 
 /// A search in each line of an output, until one line matches.

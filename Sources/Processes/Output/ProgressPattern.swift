@@ -48,16 +48,16 @@ package struct ProgressPattern: Sendable {
       let range = match.range(at: group)
       return range.location == NSNotFound ? nil : Double(text.substring(with: range))
     }
-    guard numbers.count == pattern.groups, let done = numbers.first, done >= 0, done < Self.limit
-    else {
-      return nil
-    }
-    let total = numbers.count == 2 ? numbers[1] : 100
-    guard total > 0, total < Self.limit else { return nil }
-    if done == done.rounded(), total == total.rounded() {
-      return OperationProgress(completed: Int64(done), total: Int64(total))
-    }
-    // Numbers with fractions become a percentage; only the whole is 100.
-    return OperationProgress(completed: Int64(min(100, done * 100 / total)), total: 100)
+    guard numbers.count == pattern.groups, let done = numbers.first, done >= 0, done < Self.limit else { return nil }
+    return Self.counts(done, of: numbers.count == 2 ? numbers[1] : 100)
+      .map { OperationProgress(completed: $0.done, total: $0.total) }
+  }
+
+  /// Whole numbers as they are, numbers with fractions as a percentage; nil if the total does not count as progress.
+  static func counts(_ done: Double, of total: Double) -> (done: Int64, total: Int64)? {
+    guard total > 0, total < limit else { return nil }
+    if done == done.rounded(), total == total.rounded() { return (Int64(done), Int64(total)) }
+    // Only the whole is 100.
+    return (Int64(min(100, done * 100 / total)), 100)
   }
 }

@@ -94,7 +94,8 @@ package final class ShellOutput: @unchecked Sendable {
       timer = nil
       let last = [stdout.finish(), stderr.finish()].compactMap(\.self)
       short?.take(last)
-      let problem = closeFile(hasSucceeded: hasSucceeded)
+      let problem = hasSucceeded && short?.isTold == true ? nil : writeShort()
+      file?.close()
       log(.init(lines: last), problem, for: operation)
       body()
     }
@@ -105,11 +106,6 @@ package final class ShellOutput: @unchecked Sendable {
     guard short?.hasRoom(for: bytes) == true else { return writeShort() ?? write(bytes) }
     short?.take(bytes)
     return nil
-  }
-
-  private func closeFile(hasSucceeded: Bool) -> OperationLogLine? {
-    defer { file?.close() }
-    return hasSucceeded && short?.isTold == true ? nil : writeShort()
   }
 
   /// Writes the held output; nothing is held after that.
@@ -226,4 +222,31 @@ private enum ProgressSource {
     case .none: return .nothing
     }
   }
+}
+
+/// The output of a program that is not in its log file yet, because it is short.
+///
+/// The file is not needed if the program succeeds and its lines contain every byte; two lists of bytes are compared for
+/// this.
+struct ShortOutput {
+  /// The maximum number of bytes that are held.
+  static let limit = 4 << 10
+
+  private(set) var bytes: [UInt8] = []
+  private var told: [UInt8] = []
+
+  func hasRoom(for bytes: [UInt8]) -> Bool { bytes.count <= Self.limit - self.bytes.count }
+
+  mutating func take(_ bytes: [UInt8]) { self.bytes += bytes }
+
+  /// Takes the lines made of the bytes, without the ones that may still change.
+  mutating func take(_ lines: [OperationLogLine]) {
+    for line in lines where !line.isUnfinished {
+      told += line.text.utf8
+      told.append(UInt8(ascii: "\n"))
+    }
+  }
+
+  /// Whether the lines contain every byte, in the same order.
+  var isTold: Bool { bytes == told }
 }

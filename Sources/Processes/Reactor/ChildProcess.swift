@@ -37,11 +37,6 @@ final class ChildProcess: @unchecked Sendable {
     var process = cprocess_child()
     var stdout = OutputPipe()
     var stderr = OutputPipe()
-
-    mutating func closeOutput() {
-      stdout.close()
-      stderr.close()
-    }
   }
 
   let number: UInt64
@@ -99,11 +94,6 @@ final class ChildProcess: @unchecked Sendable {
 
   var isHeld: Bool { stdout.isHeld || stderr.isHeld }
   var hasOutput: Bool { stdout.isOpen || stderr.isOpen }
-
-  func closeWriters() {
-    stdout.closeWriter()
-    stderr.closeWriter()
-  }
 
   func closeOutput() {
     stdout.close()

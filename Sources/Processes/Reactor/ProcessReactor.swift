@@ -134,7 +134,7 @@ final class ProcessReactor: @unchecked Sendable {
     threadID.store(Self.currentThread, ordering: .relaxed)
     while true {
       poller.wait(atMost: timeout(), handle)
-      for (number, command) in takeCommands() {
+      for (number, command) in commands.withLock({ exchange(&$0, with: []) }) {
         if let child = registry[number] { handle(command, for: child) }
       }
       if !deadlines.isEmpty { expire() }
@@ -144,13 +144,6 @@ final class ProcessReactor: @unchecked Sendable {
       while let child = changed.popLast() { checkEnd(of: child) }
       fullScan = nil
       reapOrphans()
-    }
-  }
-
-  private func takeCommands() -> [(number: UInt64, command: Command)] {
-    commands.withLock { commands in
-      defer { commands.removeAll() }
-      return commands
     }
   }
 
@@ -204,7 +197,8 @@ final class ProcessReactor: @unchecked Sendable {
   private func checkLeader(of child: ChildProcess) {
     guard child.exit == nil, let exit = ChildStatus.exit(of: child.pid) else { return }
     child.exit = exit
-    child.closeWriters()
+    child.stdout.closeWriter()
+    child.stderr.closeWriter()
     changed.append(child)
   }
 
@@ -440,9 +434,5 @@ final class ProcessReactor: @unchecked Sendable {
 
 extension Duration {
   /// The duration in nanoseconds, at most 1e9 seconds; zero if it is negative.
-  var nanoseconds: UInt64 {
-    let (seconds, attoseconds) = components
-    guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    return UInt64(min(seconds, 1_000_000_000)) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
-  }
+  var nanoseconds: UInt64 { UInt64(clamping: min(self, .seconds(1_000_000_000)) / .nanoseconds(1)) }
 }

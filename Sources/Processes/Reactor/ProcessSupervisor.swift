@@ -149,7 +149,8 @@ public final class ProcessSupervisor: Sendable {
       guard failure == 0 else { throw ProcessError.launching(program, in: launch.directory, failedWith: failure) }
       return spawned
     } catch {
-      spawned.closeOutput()
+      spawned.stdout.close()
+      spawned.stderr.close()
       throw error
     }
   }
