@@ -18,10 +18,8 @@ final class RunLock: Sendable {
     }
     self.descriptor = descriptor
     var lock = Self.lock(of: number)
-    guard fcntl(descriptor, Self.set, &lock) == 0 else {
-      close(descriptor)
-      return nil
-    }
+    // Without it, `deinit` closes the file.
+    guard fcntl(descriptor, Self.set, &lock) == 0 else { return nil }
   }
 
   deinit { close(descriptor) }
