@@ -99,9 +99,8 @@ package final class SocketFolder: Sendable {
     do throws(RemoteError) {
       // As everything in a state folder; who can't write to a socket can't connect to it. `bind` gives the file this mode.
       guard fchmod(socket, 0o600) == 0 else { throw .system("chmod", errno) }
-      try Self.withAddress(reach(early)) { address, length throws(RemoteError) in
-        guard bind(socket, address, length) == 0 else { throw .system("bind", errno) }
-      }
+      let failure = Self.withAddress(reach(early)) { bind(socket, $0, $1) }
+      guard failure == 0 else { throw .system("bind", failure) }
       guard Foundation.listen(socket, 64) == 0 else { throw .system("listen", errno) }
       guard renameat(descriptor, early, descriptor, name) == 0 else { throw .system("rename", errno) }
     } catch {
@@ -124,9 +123,7 @@ package final class SocketFolder: Sendable {
   /// Connects to a program of this user; nil if it is dead: then its socket is removed.
   package func connect(to name: String) throws(RemoteError) -> (descriptor: Int32, pid: Int32)? {
     let socket = try Self.makeSocket()
-    let failure: Int32 = try Self.withAddress(reach(name)) { address, length in
-      Foundation.connect(socket, address, length) == 0 ? 0 : errno
-    }
+    let failure = Self.withAddress(reach(name)) { Foundation.connect(socket, $0, $1) }
     guard failure == 0, let peer = PeerIdentity(of: socket) else {
       close(socket)
       switch failure {
@@ -153,22 +150,17 @@ package final class SocketFolder: Sendable {
     return socket
   }
 
-  private static func withAddress<Result>(
-    _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) throws(RemoteError) -> Result
-  ) throws(RemoteError) -> Result {
+  /// Calls `body` with the address of a path; returns 0, or the error number if that is too long or `body` fails.
+  private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
-    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw .system("bind", ENAMETOOLONG) }
+    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return ENAMETOOLONG }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
     let length = socklen_t(MemoryLayout<sockaddr_un>.size)
-    return try withUnsafePointer(to: &address) { pointer in
-      Swift.Result { () throws(RemoteError) in
-        try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-          Swift.Result { () throws(RemoteError) in try body(address, length) }
-        }.get()
-      }
-    }.get()
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) == 0 ? 0 : errno }
+    }
   }
 }
 

@@ -37,6 +37,20 @@ import Testing
     #expect(sockets.names.isEmpty)
   }
 
+  @Test func aSocketWhoseNameIsTooLongLeavesNoDescriptorOpen() async {
+    await #expect(processExitsWith: .success) {
+      var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      let folder = try TemporaryFolder()
+      let sockets = try #require(try SocketFolder(folder.url.path() + "/live", makes: true))
+      for _ in 0..<100 {
+        #expect(throws: RemoteError.system("connect", ENAMETOOLONG)) {
+          try sockets.connect(to: String(repeating: "1", count: 200))
+        }
+      }
+    }
+  }
+
   @Test func aFolderThatOthersCanReachIsRefused() throws {
     let folder = try TemporaryFolder()
     let path = folder.url.path() + "/open"
