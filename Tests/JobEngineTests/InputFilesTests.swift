@@ -175,6 +175,16 @@ import Testing
     }
   }
 
+  @Test func aPipeIsNotOpened() throws {
+    #expect(mkfifo(path("pipe"), 0o600) == 0)
+    let notices = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+    defer { close(notices) }
+    #expect(inotify_add_watch(notices, path("pipe"), UInt32(IN_OPEN)) >= 0)
+    #expect(try hash("pipe").count == 64)
+    var notice = [UInt8](repeating: 0, count: 1024)
+    #expect(read(notices, &notice, notice.count) == -1 && errno == EAGAIN)
+  }
+
   @Test func aFileOfManyChunksIsHashedAsAWholeAndReadOnce() throws {
     let bytes = [UInt8]((0..<5_000_001).map { UInt8(truncatingIfNeeded: $0 &* 31) })
     try Data(bytes).write(to: folder.url.appending(path: "large"))

@@ -45,16 +45,15 @@ final class FileHashes: Sendable {
   /// for a special file.
   func hash(of path: BytePath, isCancelled: () -> Bool) throws -> String {
     if isCancelled() { throw CancellationError() }
-    // Without O_NONBLOCK, opening a FIFO would block.
+    guard let found = FileStatus(path, followsLink: true) else { return try hash(ofLink: path, because: errno) }
+    if found.kind == S_IFDIR { return try hash(ofLink: path, because: EISDIR) }
+    // A device may act on its opening, and a program may wait for a FIFO's.
+    guard found.kind == S_IFREG else { return SHA256Sum.hex(of: []) }
+    // The path may lead to a FIFO by now: opening one would block without O_NONBLOCK.
     let descriptor = open(path.cString, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { return try hash(ofLink: path, because: errno) }
+    guard descriptor >= 0 else { throw InputError(path: path, reason: Self.reason(errno)) }
     defer { close(descriptor) }
     guard let status = FileStatus(descriptor) else { throw InputError(path: path, reason: Self.reason(errno)) }
-    switch status.kind {
-    case S_IFREG: break
-    case S_IFDIR: return try hash(ofLink: path, because: EISDIR)
-    default: return SHA256Sum.hex(of: [])
-    }
     let version = Version(status)
     if let hash = known.withLock({ $0[version] }) { return hash }
     let hash = try Self.read(descriptor, path, isCancelled)
