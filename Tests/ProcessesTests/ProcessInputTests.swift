@@ -35,6 +35,17 @@ import Testing
     #expect(try content(.file(folder.file("input").path())) == "from a file")
   }
 
+  @Test func aTerminalThatIsReadDoesNotBecomeTheControllingTerminal() async {
+    await #expect(processExitsWith: .success) {
+      #expect(setsid() > 0)
+      var terminal = OutputPipe()
+      #expect(terminal.openTerminal(TerminalSize(columns: 80, rows: 24)) == 0)
+      let path = "/proc/self/fd/\(terminal.writer)"
+      try ProcessInput.file(path).withDescriptor(null: -7, of: "cat") { _ throws(ProcessError) in }
+      #expect(open("/dev/tty", O_RDONLY | O_NOCTTY) < 0)
+    }
+  }
+
   /// The descriptor is copied to the standard input of its program only.
   @Test func noOtherProgramInheritsAnInput() throws {
     try Data("a".utf8).write(to: folder.file("input"))

@@ -48,7 +48,7 @@ public enum ProcessInput: Sendable, Equatable {
 
   private static func file(at path: String) -> (descriptor: Int32, failure: Int32) {
     // Without waiting for the writer of a FIFO; the program expects a blocking standard input.
-    let descriptor = OutputPipe.aboveStandard(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC))
+    let descriptor = OutputPipe.aboveStandard(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC))
     guard descriptor >= 0, let status = FileStatus(descriptor), fcntl(descriptor, F_SETFL, 0) == 0 else {
       return (descriptor, errno)
     }
