@@ -110,6 +110,8 @@ extension TransferError {
     case CURLE_SSL_CACERT_BADFILE: return TransferError(.certificate, sentence("can't read the trusted certificates"))
     case CURLE_SSL_CONNECT_ERROR where text.contains("wrong version number"):
       return TransferError(.network, "the server doesn't answer in TLS: write http://, or another port")
+    case CURLE_SSL_CONNECT_ERROR where text.contains("SSL_ERROR_SYSCALL"):
+      return TransferError(.network, "the server closed the connection before TLS was set up")
     case CURLE_URL_MALFORMAT: return TransferError(.unsupportedURL, sentence("not a valid URL"))
     default: return TransferError(.network, sentence(String(cString: curl_easy_strerror(result))))
     }

@@ -84,6 +84,13 @@ struct ConnectionFaultTests {
     #expect(error == TransferError(.certificate, "the server's certificate has expired"))
   }
 
+  @Test func anAnswerWithoutTLSIsAFailureThatSaysSo() async throws {
+    let nginx = try Nginx()
+    let url = try #require(URL(string: "https://127.0.0.1:\(nginx.port)/files/f"))
+    let message = "the server doesn't answer in TLS: write http://, or another port"
+    #expect(await download(url).run().error == TransferError(.network, message))
+  }
+
   @Test(.enabled(if: TLSServer.isAvailable, "there is no openssl"), arguments: ["CURL_CA_BUNDLE", "SSL_CERT_FILE"])
   func theEnvironmentNamesTrustedCertificates(variable: String) async throws {
     let server = try TLSServer(content)

@@ -634,8 +634,14 @@ struct ExistingFileTests {
   // MARK: Files that the run that is resumed has finished
 
   private let aMinuteAgo = Date(timeIntervalSinceNow: -60)
+  private static let hasAttributes: Bool = {
+    guard let folder = try? TemporaryFolder() else { return false }
+    return withExtendedLifetime(folder) { setxattr(folder.url.path(), "user.opdash.test", "x", 1, 0) == 0 }
+  }()
 
-  @Test(arguments: [DownloadOperation.ExistingFile.overwrite, .number, .skip], [true, false])
+  @Test(
+    .enabled(if: hasAttributes, "the folder for temporary files has no extended attributes"),
+    arguments: [DownloadOperation.ExistingFile.overwrite, .number, .skip], [true, false])
   func aFileThatTheResumedRunHasFinishedIsNotDownloadedAgain(
     existing: DownloadOperation.ExistingFile, usesServerName: Bool
   ) async throws {
@@ -688,7 +694,8 @@ struct ExistingFileTests {
     #expect(folder.names() == ["file"])
   }
 
-  @Test func theMarkOfAFinishedFileHoldsNoSecret() async throws {
+  @Test(.enabled(if: hasAttributes, "the folder for temporary files has no extended attributes"))
+  func theMarkOfAFinishedFileHoldsNoSecret() async throws {
     let server = try server()
     defer { server.stop() }
     _ = await download(try #require(URL(string: "http://me:s3cret@127.0.0.1:\(server.port)/f?token=s3cret"))).run()
@@ -696,11 +703,11 @@ struct ExistingFileTests {
     var names = [CChar](repeating: 0, count: 1000)
     let count = llistxattr(path, &names, names.count)
     let name = String(decoding: names.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    #expect(name == "user.opdash.url\0")
+    #expect(name.split(separator: "\0").filter { $0.hasPrefix("user.") } == ["user.opdash.url"])
     var mark = [UInt8](repeating: 0, count: 1000)
     let size = lgetxattr(path, "user.opdash.url", &mark, mark.count)
     let text = String(decoding: mark.prefix(max(0, size)), as: UTF8.self)
-    #expect(text.contains(" 10 ") && !text.contains("s3cret"))
+    #expect(text.count == 32 && text.allSatisfy(\.isHexDigit))
     #expect(DownloadMark.isOn(path, server.url("/f?token=s3cret").absoluteString))
   }
 

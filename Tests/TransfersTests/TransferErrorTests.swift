@@ -28,6 +28,29 @@ struct TransferErrorTests {
     #expect(reset == TransferError(.network, "connection reset by peer"))
   }
 
+  @Test(arguments: [
+    (9, "the server's certificate is not valid yet, by the clock of this machine"),
+    (10, "the server's certificate has expired"),
+    (18, "the server's certificate is self-signed: to trust it, name its file in CURL_CA_BUNDLE"),
+    (20, "no trusted authority has signed the server's certificate: to trust one, name its file in CURL_CA_BUNDLE"),
+    (0, "no name matches"),
+  ])
+  func aCertificateFailsForAReason(verdict: Int, message: String) {
+    let error = TransferError.curl(CURLE_PEER_FAILED_VERIFICATION, text: "no name matches", certificate: verdict)
+    #expect(error == TransferError(.certificate, message))
+    #expect(TransferError.curl(CURLE_SSL_CACERT_BADFILE).code == .certificate)
+  }
+
+  private static let noTLS = "the server doesn't answer in TLS: write http://, or another port"
+
+  @Test(arguments: [
+    ("error:0A00010B:SSL routines::wrong version number", noTLS),
+    ("OpenSSL SSL_connect: SSL_ERROR_SYSCALL", "the server closed the connection before TLS was set up"), ("x", "x"),
+  ])
+  func aConnectionWithoutTLSIsAFaultOfTheNetwork(text: String, message: String) {
+    #expect(TransferError.curl(CURLE_SSL_CONNECT_ERROR, text: text) == TransferError(.network, message))
+  }
+
   @Test func whatIsNotHTTPIsToldByItsSentence() {
     let error = TransferError.curl(CURLE_UNSUPPORTED_PROTOCOL, text: "Received HTTP/0.9 when not allowed")
     #expect(error == TransferError(.network, "the reply is not HTTP"))
