@@ -49,7 +49,7 @@ extension AsyncOperation {
   var failureCode: OperationError.Code? { (failure as? OperationError)?.code }
 
   /// Reads, under the dependency graph's lock, what that lock protects; nil before there is any of it.
-  func withRareState<Value>(_ body: (RareState) -> Value) -> Value? {
+  func withRareState<Value>(_ body: (RareState<AsyncOperation>) -> Value) -> Value? {
     DependencyGraph.contents.withLock { _ in parts.existingRareState.map(body) }
   }
 }

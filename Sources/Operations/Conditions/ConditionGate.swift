@@ -4,7 +4,7 @@ import Foundation
 // exclude each other as one more unfinished dependency. At its start, the conditions are evaluated. In a dependency
 // queue, conditions that take time are evaluated before the start, when a slot is free, and so take no slot.
 
-extension AsyncOperation {
+extension AsyncOperation: ConditionalOperation {
   /// Lets the operation execute only if `condition` holds, in addition to its other conditions.
   ///
   /// To be called before the operation is started; it is a programmer error if its conditions have been evaluated.
@@ -112,7 +112,7 @@ extension AsyncOperation {
   }
 
   /// Called when the operation has finished, or is being freed.
-  static func leaveExclusion(_ rareState: RareState) {
+  static func leaveExclusion(_ rareState: RareState<AsyncOperation>) {
     guard !rareState.conditions.isEmpty else { return }
     DependencyGraph.change { contents, effects in
       if let request = rareState.request { DependencyGraph.apply(contents.exclusion.leave(request), &effects) }
@@ -121,7 +121,7 @@ extension AsyncOperation {
   }
 
   /// Evaluates all conditions in a task and notifies the graph.
-  fileprivate final func askConditions(_ rareState: RareState, round: Int) {
+  fileprivate final func askConditions(_ rareState: RareState<AsyncOperation>, round: Int) {
     let conditions = rareState.conditions
     rareState.setEvaluation(
       Task {
@@ -131,12 +131,12 @@ extension AsyncOperation {
   }
 
   /// Restarts an operation whose start was deferred; not on a thread of Swift's pool, which `main` may block.
-  fileprivate final func startDeferred(_ rareState: RareState) {
+  fileprivate final func startDeferred(_ rareState: RareState<AsyncOperation>) {
     if rareState.conditions.allSatisfy(\.isAtOnce) { begin() } else { beginElsewhere(rareState) }
   }
 
   /// Begins the operation on a thread of its queue, or on a global one.
-  final func beginElsewhere(_ rareState: RareState) {
+  final func beginElsewhere(_ rareState: RareState<AsyncOperation>) {
     (rareState.startQueue?.underlyingQueue ?? .global()).async { self.begin() }
   }
 }
@@ -168,7 +168,7 @@ extension DependencyGraph {
   }
 
   fileprivate static func evaluated(
-    _ operation: AsyncOperation, _ rareState: RareState, _ round: Int,
+    _ operation: AsyncOperation, _ rareState: RareState<AsyncOperation>, _ round: Int,
     _ refusal: OperationCondition.Refusal?
   ) {
     guard let refusal else {
@@ -188,7 +188,7 @@ extension DependencyGraph {
   }
 
   private static func answered(
-    _ operation: AsyncOperation, _ rareState: RareState, _ effects: inout DeferredEffects
+    _ operation: AsyncOperation, _ rareState: RareState<AsyncOperation>, _ effects: inout DeferredEffects
   ) {
     if rareState.gate.takeDeferredStart() {
       effects.actions.append { operation.startDeferred(rareState) }
@@ -201,7 +201,7 @@ extension DependencyGraph {
   // MARK: Mutual exclusion
 
   fileprivate static func enterLineIfDue(
-    _ operation: AsyncOperation, _ rareState: RareState, _ effects: inout DeferredEffects
+    _ operation: AsyncOperation, _ rareState: RareState<AsyncOperation>, _ effects: inout DeferredEffects
   ) {
     guard operation.parts.has(.mayBeQueued), operation.parts.node.unfinished == 1, !operation.isCancelled,
       rareState.gate.enterLine()
@@ -209,7 +209,7 @@ extension DependencyGraph {
     effects.actions.append { enterLine(operation, rareState) }
   }
 
-  private static func enterLine(_ operation: AsyncOperation, _ rareState: RareState) {
+  private static func enterLine(_ operation: AsyncOperation, _ rareState: RareState<AsyncOperation>) {
     let categories = rareState.conditions.reduce(into: Set<ExclusionCategory>()) { $0.formUnion($1.categories) }
     // Walked before the lock is taken: a group that is freed by the walk takes the lock.
     let groups = sequence(first: operation) { $0.parts.existingRareState?.group }.dropFirst().map(ObjectIdentifier.init)
@@ -231,7 +231,7 @@ extension DependencyGraph {
 
   /// Gives the turn: from now on, only dependencies that were added late hold up the operation.
   private static func giveTurn(
-    _ operation: AsyncOperation, _ rareState: RareState, _ effects: inout DeferredEffects
+    _ operation: AsyncOperation, _ rareState: RareState<AsyncOperation>, _ effects: inout DeferredEffects
   ) {
     let isStartDue = rareState.gate.giveTurn()
     let node = operation.parts.node

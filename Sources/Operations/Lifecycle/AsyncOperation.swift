@@ -6,7 +6,7 @@ import Foundation
 /// from any thread, at any time and any number of times.
 open class AsyncOperation: Operation, @unchecked Sendable {
   // Safe: all state is in `parts`, which are atomic or locked.
-  final let parts = OperationParts()
+  final let parts = OperationParts<AsyncOperation>()
 
   /// Begins the work and returns; some thread calls `finish()` when the work is over.
   ///

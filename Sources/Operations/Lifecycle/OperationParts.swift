@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// A part is created on first access, so that an operation without observers, dependencies and conditions takes only
 /// the word and three empty references.
-struct OperationParts: ~Copyable, Sendable {
+struct OperationParts<Owner: ConditionalOperation>: ~Copyable, Sendable {
   /// Flags in the same word as the lifecycle, so that each move either sees a flag or precedes it.
   struct Flag {
     fileprivate let bit: UInt16
@@ -26,7 +26,7 @@ struct OperationParts: ~Copyable, Sendable {
   private let word = Atomic<UInt16>(0)
   private let lazyObservers = LazyReference<ObserverList>()
   private let lazyNode = LazyReference<DependencyNode>()
-  private let lazyRareState = LazyReference<RareState>()
+  private let lazyRareState = LazyReference<RareState<Owner>>()
 
   /// The word at one instant.
   struct Snapshot {
@@ -74,11 +74,11 @@ struct OperationParts: ~Copyable, Sendable {
   var existingNode: DependencyNode? { lazyNode.load() }
   var linkedNode: DependencyNode? { has(.isLinked) ? node : nil }
 
-  var rareState: RareState {
+  var rareState: RareState<Owner> {
     defer { set(.hasRareState) }
-    return lazyRareState.load() ?? lazyRareState.storeIfNil(RareState())
+    return lazyRareState.load() ?? lazyRareState.storeIfNil(RareState<Owner>())
   }
-  var existingRareState: RareState? { has(.hasRareState) ? lazyRareState.load() : nil }
+  var existingRareState: RareState<Owner>? { has(.hasRareState) ? lazyRareState.load() : nil }
 }
 
 /// A reference that is empty until a thread stores the first object, which then stays.

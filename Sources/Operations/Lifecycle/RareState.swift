@@ -1,9 +1,15 @@
 import Foundation
 
+/// An operation with conditions, as its side state knows it.
+protocol ConditionalOperation: Operation {
+  associatedtype StartCondition: Sendable
+  var conditions: [StartCondition] { get }
+}
+
 /// The state that only some operations have: errors, conditions, a time limit, handlers of the end.
 ///
 /// Created when it is first needed, so that an operation without any of these pays nothing.
-final class RareState: @unchecked Sendable {
+final class RareState<Owner: ConditionalOperation>: @unchecked Sendable {
   // Safe: `gate` and `request` are accessed only under the dependency graph's lock, the rest is behind its own lock.
 
   struct Errors {
@@ -14,20 +20,20 @@ final class RareState: @unchecked Sendable {
   private struct Contents {
     var errors = Errors()
     var isEndClaimed = false
-    var conditions: [OperationCondition] = []
+    var conditions: [Owner.StartCondition] = []
     var evaluation: Task<Void, Never>?
     var isAttached = false
-    var endings: [@Sendable (AsyncOperation) -> Void] = []
-    var startLimit: (@Sendable (AsyncOperation) -> any OperationTimer)?
+    var endings: [@Sendable (Owner) -> Void] = []
+    var startLimit: (@Sendable (Owner) -> any OperationTimer)?
     var entry: (@Sendable () -> Bool)?
-    var beforeEnd: (@Sendable (AsyncOperation) -> Void)?
+    var beforeEnd: (@Sendable (Owner) -> Void)?
     var timer: (any OperationTimer)?
     var hasEnded = false
-    weak var group: AsyncOperation?
+    weak var group: Owner?
     weak var queue: OperationQueue?
     weak var startQueue: OperationQueue?
-    var beforeExecuting: [@Sendable (AsyncOperation) async -> Void] = []
-    var beforeFinishing: [@Sendable (AsyncOperation) async -> Void] = []
+    var beforeExecuting: [@Sendable (Owner) async -> Void] = []
+    var beforeFinishing: [@Sendable (Owner) async -> Void] = []
   }
 
   private let contents = Lock(Contents())
@@ -69,15 +75,15 @@ final class RareState: @unchecked Sendable {
   func setEntry(_ entry: @escaping @Sendable () -> Bool) { contents.withLock { $0.entry = entry } }
 
   /// Called once, before the move to the end of an operation that has begun.
-  func tellBeforeEnd(_ operation: AsyncOperation) {
+  func tellBeforeEnd(_ operation: Owner) {
     let body = contents.withLock { $0.beforeEnd.take() }
     body?(operation)
   }
 
-  func setBeforeEnd(_ body: @escaping @Sendable (AsyncOperation) -> Void) { contents.withLock { $0.beforeEnd = body } }
+  func setBeforeEnd(_ body: @escaping @Sendable (Owner) -> Void) { contents.withLock { $0.beforeEnd = body } }
 
   /// Called once, before `main`.
-  func begin(_ operation: AsyncOperation) {
+  func begin(_ operation: Owner) {
     let startLimit = contents.withLock(\.startLimit)
     guard let timer = startLimit?(operation) else { return }
     let hasEnded = contents.withLock { contents in
@@ -88,7 +94,7 @@ final class RareState: @unchecked Sendable {
   }
 
   /// Called once, when the operation has finished.
-  func end(_ operation: AsyncOperation) {
+  func end(_ operation: Owner) {
     // Freed outside the lock: a condition may retain the operation whose value is passed on.
     let old = contents.withLock { contents in
       let old = contents
@@ -110,12 +116,12 @@ final class RareState: @unchecked Sendable {
   }
 
   /// Calls `body` once at the end, on the thread that finishes the operation; not if the operation has ended already.
-  func whenEnded(_ body: @escaping @Sendable (AsyncOperation) -> Void) {
+  func whenEnded(_ body: @escaping @Sendable (Owner) -> Void) {
     contents.withLock { if !$0.hasEnded { $0.endings.append(body) } }
   }
 
   /// Sets the closure that starts the timer of a time limit when the operation begins.
-  func setLimit(_ start: @escaping @Sendable (AsyncOperation) -> any OperationTimer) {
+  func setLimit(_ start: @escaping @Sendable (Owner) -> any OperationTimer) {
     contents.withLock { $0.startLimit = start }
   }
 
@@ -145,34 +151,34 @@ final class RareState: @unchecked Sendable {
   var startQueue: OperationQueue? { contents.withLock(\.startQueue) }
 
   /// The group that the operation is a child of.
-  var group: AsyncOperation? {
+  var group: Owner? {
     get { contents.withLock(\.group) }
     set { contents.withLock { $0.group = newValue } }
   }
 
   // MARK: Awaited handlers
 
-  func addBeforeExecuting(_ body: @escaping @Sendable (AsyncOperation) async -> Void) {
+  func addBeforeExecuting(_ body: @escaping @Sendable (Owner) async -> Void) {
     contents.withLock { $0.beforeExecuting.append(body) }
   }
 
-  func addBeforeFinishing(_ body: @escaping @Sendable (AsyncOperation) async -> Void) {
+  func addBeforeFinishing(_ body: @escaping @Sendable (Owner) async -> Void) {
     contents.withLock { if !$0.hasEnded { $0.beforeFinishing.append(body) } }
   }
 
-  func takeBeforeExecuting() -> [@Sendable (AsyncOperation) async -> Void] {
+  func takeBeforeExecuting() -> [@Sendable (Owner) async -> Void] {
     contents.withLock { exchange(&$0.beforeExecuting, with: []) }
   }
 
-  func takeBeforeFinishing() -> [@Sendable (AsyncOperation) async -> Void] {
+  func takeBeforeFinishing() -> [@Sendable (Owner) async -> Void] {
     contents.withLock { exchange(&$0.beforeFinishing, with: []) }
   }
 
   // MARK: Conditions
 
-  var conditions: [OperationCondition] { contents.withLock(\.conditions) }
+  var conditions: [Owner.StartCondition] { contents.withLock(\.conditions) }
 
-  func add(_ condition: OperationCondition) { contents.withLock { $0.conditions.append(condition) } }
+  func add(_ condition: Owner.StartCondition) { contents.withLock { $0.conditions.append(condition) } }
 
   /// Replaces the task that evaluates the conditions; cancels it at once if the operation has ended meanwhile.
   func setEvaluation(_ task: Task<Void, Never>?) {
