@@ -11,15 +11,15 @@ struct DeferredEffects {
   private var released: [Operation] = []
 
   /// A dependency queue with ready nodes, and further dependency queues; usually there is one.
-  private var holder: DependencyQueue?
-  private var holders: [DependencyQueue] = []
+  private var holder: (any AdmittingQueue)?
+  private var holders: [any AdmittingQueue] = []
   private var admission: Admission?
 
   mutating func release(_ operations: [Operation]) {
     if released.isEmpty { released = operations } else { released += operations }
   }
 
-  mutating func feed(_ holder: DependencyQueue) {
+  mutating func feed(_ holder: any AdmittingQueue) {
     guard self.holder !== holder, holders.last !== holder else { return }
     if self.holder == nil { self.holder = holder } else { holders.append(holder) }
   }

@@ -138,7 +138,7 @@ enum DependencyGraph {
     effects.release([operation])
     if node.isHeldBack { node.holder?.nodeIsHeldBack(node, false) }
     if let holder = node.holder, node.place == .waiting {
-      holder.nodeIsReady(node)
+      holder.nodeIsReady(node, first: false)
       effects.feed(holder)
       // An `AsyncOperation` notifies the graph of a new priority.
       if !node.isOurs { effects.unread.append((operation, node)) }
@@ -165,7 +165,7 @@ enum DependencyGraph {
   /// classes, to be retained until then.
   static func hasFinished(
     _ node: DependencyNode, _ operation: Operation
-  ) -> (holder: DependencyQueue?, foreign: [Operation]) {
+  ) -> (holder: (any AdmittingQueue)?, foreign: [Operation]) {
     change { _, effects in
       node.isFinished = true
       var foreign: [Operation] = []
@@ -197,8 +197,8 @@ enum DependencyGraph {
 
   /// Reads the priority of an operation; returns the holder if the operation has moved to another of its lines.
   @discardableResult
-  static func readPriority(of operation: Operation, _ node: DependencyNode) -> DependencyQueue? {
-    var holder: DependencyQueue?
+  static func readPriority(of operation: Operation, _ node: DependencyNode) -> (any AdmittingQueue)? {
+    var holder: (any AdmittingQueue)?
     var level: PriorityLevel
     // Repeated if another thread has set the priority meanwhile.
     repeat {
@@ -208,7 +208,7 @@ enum DependencyGraph {
         node.level = level
         guard case .inLine = node.place else { return }
         holder = node.holder
-        holder?.nodeIsReady(node)
+        holder?.nodeIsReady(node, first: false)
       }
     } while PriorityLevel(operation.queuePriority) != level
     return holder
@@ -240,7 +240,7 @@ extension AsyncOperation {
   final func unblock() -> OperationLifecycle.ReadinessAction { move { $0.unblock() } }
 
   /// Lets the dependents of this operation run; returns the references needed once the queue knows of the end.
-  final func releaseDependents() -> (holder: DependencyQueue?, foreign: [Operation]) {
+  final func releaseDependents() -> (holder: (any AdmittingQueue)?, foreign: [Operation]) {
     parts.linkedNode.map { DependencyGraph.hasFinished($0, self) } ?? (nil, [])
   }
 

@@ -51,7 +51,7 @@ final class DependencyNode: @unchecked Sendable {
   /// Lower than the ranks of all its dependents.
   var rank: Int?
 
-  var holder: DependencyQueue?
+  var holder: (any AdmittingQueue)?
   var place = Place.outside
   /// Read outside the lock: client code may override the getter of `queuePriority`.
   var level = PriorityLevel.normal
@@ -80,6 +80,37 @@ final class DependencyNode: @unchecked Sendable {
 
 extension DependencyNode: Identifying {
   var identity: ObjectIdentifier { ObjectIdentifier(self) }
+}
+
+/// The dependency queue of a node, as the graph knows it.
+protocol AdmittingQueue: AnyObject, Sendable {
+  // MARK: Under the graph's lock
+
+  /// The node may run, before all others of its priority if `first`; `nodesAreReady` follows.
+  func nodeIsReady(_ node: DependencyNode, first: Bool)
+
+  /// A node that has entered the queue waits again, or waits no longer.
+  func nodeIsHeldBack(_ node: DependencyNode, _ isHeldBack: Bool)
+
+  /// The operation is over.
+  func nodeHasFinished(_ node: DependencyNode, _ operation: Operation)
+
+  /// Called as the last step: the operations to be passed to `admit` afterwards.
+  func takeAdmission() -> Admission
+
+  // MARK: Without the lock
+
+  /// Called after `nodeHasFinished`, when the operation's queue has been notified too.
+  func nodeHasLeft()
+
+  /// Lets nodes that are ready run.
+  func nodesAreReady()
+
+  /// Lets operations enter the queue, and then others that have become ready meanwhile.
+  func admit(_ first: Admission)
+
+  /// Adds operations, to be held as well.
+  func add(_ operations: [Operation]) throws(OperationError)
 }
 
 /// Operations that enter a queue together.

@@ -45,7 +45,7 @@ extension DependencyGraph {
 
 extension AsyncOperation {
   /// Runs dependencies of this operation, in the dependency queue that holds the operation, if one does.
-  fileprivate final func run(_ operations: [AsyncOperation], in holder: DependencyQueue?) {
+  fileprivate final func run(_ operations: [AsyncOperation], in holder: (any AdmittingQueue)?) {
     for operation in operations { post(.produced(operation)) }
     do {
       if let group = parts.existingRareState?.group as? GroupOperation {

@@ -14,7 +14,7 @@ import Synchronization
 ///
 /// The dependency queue retains each operation until it finishes, and stays alive as long as it has an unfinished
 /// operation.
-public final class DependencyQueue: @unchecked Sendable {
+public final class DependencyQueue: AdmittingQueue, @unchecked Sendable {
   // Safe: all mutable state is atomic, locked, or accessed only under the dependency graph's lock.
 
   /// The queue that receives the operations.
@@ -211,16 +211,12 @@ public final class DependencyQueue: @unchecked Sendable {
     return DependencyGraph.contents.withLock { _ in asynchronous.parts.node.holder != nil }
   }
 
-  // MARK: Ends
-
-  /// Called under the graph's lock when a node that has entered the queue waits again, or waits no longer.
   func nodeIsHeldBack(_ node: DependencyNode, _ isHeldBack: Bool) {
     guard node.isHeldBack != isHeldBack else { return }
     node.isHeldBack = isHeldBack
     if case .entered(let level) = node.place { entered[level.rawValue] += isHeldBack ? -1 : 1 }
   }
 
-  /// Called under the graph's lock when the operation is over.
   func nodeHasFinished(_ node: DependencyNode, _ operation: Operation) {
     nodeIsHeldBack(node, false)
     if case .entered(let level) = node.place { entered[level.rawValue] -= 1 }
@@ -239,7 +235,6 @@ public final class DependencyQueue: @unchecked Sendable {
     noteStall()
   }
 
-  /// Called without the lock after `nodeHasFinished`, when the operation's queue has been notified too.
   func nodeHasLeft() {
     let isLast = leaving.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue == 0
     let isChanged = readWidth()
@@ -274,8 +269,6 @@ public final class DependencyQueue: @unchecked Sendable {
 
   // MARK: Entering
 
-  /// Called under the graph's lock: the node may run, before all others of its priority if `first`; `nodesAreReady`
-  /// follows.
   func nodeIsReady(_ node: DependencyNode, first: Bool = false) {
     node.ticket += 1
     node.place = .inLine(ticket: node.ticket)
@@ -283,7 +276,6 @@ public final class DependencyQueue: @unchecked Sendable {
     isAnyReady = true
   }
 
-  /// Called without the lock; lets nodes that are ready run.
   func nodesAreReady() {
     readWidth()
     let (admission, empty) = DependencyGraph.contents.withLock { _ in (takeAdmission(), takeAwaiting()) }
@@ -300,8 +292,6 @@ public final class DependencyQueue: @unchecked Sendable {
     return true
   }
 
-  /// Called under the graph's lock, as the last step: the operations to be passed to `admit` afterwards.
-  ///
   /// Admits on one thread at a time, which preserves the order of each line; other threads leave ready nodes in line.
   func takeAdmission() -> Admission {
     guard !isAdmitting, isAnyReady, holds == 0 else { return Admission() }
@@ -360,7 +350,6 @@ public final class DependencyQueue: @unchecked Sendable {
     return true
   }
 
-  /// Called without the lock; lets operations enter the queue, and then others that have become ready meanwhile.
   func admit(_ first: Admission) {
     var admission = first
     while !admission.isEmpty {
@@ -561,7 +550,7 @@ extension AsyncOperation {
   package final func waitsForSlot(of queue: OperationQueue) -> Bool {
     guard state < .executing else { return false }
     let holder = parts.existingNode.flatMap { node in DependencyGraph.contents.withLock { _ in node.holder } }
-    return holder?.queue === queue || queue.operations.contains { $0 === self }
+    return (holder as? DependencyQueue)?.queue === queue || queue.operations.contains { $0 === self }
   }
 
   /// The operations whose ends the code of this one awaits, except where one of several is enough.

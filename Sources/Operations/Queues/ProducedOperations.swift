@@ -62,7 +62,7 @@ extension AsyncOperation {
   }
 
   /// The dependency queue that the operation is in.
-  private var holder: DependencyQueue? {
+  private var holder: (any AdmittingQueue)? {
     parts.existingNode.flatMap { node in DependencyGraph.contents.withLock { _ in node.holder } }
   }
 
