@@ -73,7 +73,7 @@ struct KnownEntries {
     known.lazy.filter { keys.contains(entries[$0.entry].key) }.map { entries[$0.entry] }.sorted { $0.place < $1.place }
   }
 
-  /// Takes out the value of a key, of which null is left.
+  /// Takes the value of a key and leaves null in its place.
   mutating func take(_ key: String) -> YAMLEntry? {
     guard let index = index(of: key) else { return nil }
     defer { entries[index].value = .null }

@@ -89,7 +89,7 @@ extension AsyncOperation: ConditionalOperation {
         DependencyGraph.evaluated(self, rareState, round, refusal)
         return true
       }
-      // The start goes on here, unless a cancellation has taken it over.
+      // Continues the start here, unless a cancellation has taken it over.
       return !DependencyGraph.change { _, _ in
         rareState.gate.accept(round: round) && rareState.gate.takeDeferredStart()
       }

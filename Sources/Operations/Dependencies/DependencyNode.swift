@@ -119,7 +119,7 @@ struct Admission {
   /// The operations of other classes among them, in the same order.
   var foreign: [Operation] = []
   /// The adapters among them that stand for an operation, which has to be ready.
-  var adapters: [AdaptedOperation] = []
+  var adapters: [Operation] = []
   /// Operations that don't enter yet: their conditions have to be evaluated.
   var asked: [Operation] = []
 

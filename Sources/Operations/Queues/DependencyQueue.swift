@@ -397,11 +397,12 @@ public final class DependencyQueue: AdmittingQueue, @unchecked Sendable {
   /// Keeps the adapters whose operations can't execute now out of the queue, where they would take a slot.
   private func askAdapters(_ admission: inout Admission) {
     let isSuspended = queue.isSuspended
-    let ready = Set(admission.adapters.filter { !isSuspended && $0.mayEnter() }.map(ObjectIdentifier.init))
+    let adapters = admission.adapters.compactMap { $0 as? AdaptedOperation }
+    let ready = Set(adapters.filter { !isSuspended && $0.mayEnter() }.map(ObjectIdentifier.init))
     let next = DependencyGraph.contents.withLock { _ -> Int? in
       wasSuspended = isSuspended
       if !ready.isEmpty { pause = 1 }
-      for adapter in admission.adapters {
+      for adapter in adapters {
         let node = adapter.parts.node
         if node.place == .asking, ready.contains(ObjectIdentifier(adapter)) {
           node.place = .entered(node.level)
