@@ -17,7 +17,7 @@ struct JobFileDecoder {
     var graph = settings.graph
     graph.pools = settings.pools.compactMapValues { $0 }.filter { known?.pools[$0.key] == nil }
     guard let known else {
-      graph.jobs = linked(new, settings)
+      graph.jobs = linked(consume new, settings)
       return graph
     }
     let (drafts, numbers) = known.joined(with: new)
@@ -98,7 +98,7 @@ struct JobFileDecoder {
     }
     let reader = JobReader(values: values, policy: settings.policy, defaults: defaults)
     let (jobs, finally) = (file.take("jobs"), file.take("finally"))
-    return drafts(jobs: jobs, finally: finally, reader).map { (settings, $0) }
+    return drafts(jobs: consume jobs, finally: finally, reader).map { (settings, $0) }
   }
 
   /// Settings of a whole run, with advice for a live one.
