@@ -3,7 +3,8 @@
 /// For large values with many copies and few changes.
 @usableFromInline package struct Shared<Value> {
   @usableFromInline final class Box {
-    @usableFromInline var value: Value
+    // Unchecked: the value changes only while one copy, which is accessed exclusively, has the box.
+    @exclusivity(unchecked) @usableFromInline var value: Value
 
     @inlinable init(_ value: Value) { self.value = value }
   }

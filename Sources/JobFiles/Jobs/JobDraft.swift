@@ -23,7 +23,8 @@ struct JobDraft {
   /// Whether its instances are unknown.
   var hasBrokenMatrix = false
   var needs: [Need] = []
-  private var hasWork = false
+  private(set) var hasWork = false
+  private(set) var isService = false
   /// The place of a download's file name.
   var target: Place?
   var outputs: [OutputUse] = []
@@ -45,7 +46,7 @@ struct JobDraft {
 
   /// A job of the run, without what only its own file decides.
   init(_ job: Job) {
-    (self.job, place, hasWork) = (job, .start, true)
+    (self.job, place, hasWork, isService) = (job, .start, true, job.service != nil)
   }
 
   var start: JobStart {
@@ -58,7 +59,7 @@ struct JobDraft {
     get { hasWork ? job.work : nil }
     set {
       guard let newValue else { return hasWork = false }
-      (job.work, hasWork) = (newValue, true)
+      (job.work, hasWork, isService) = (newValue, true, newValue.service != nil)
     }
   }
 

@@ -68,7 +68,8 @@ struct JobReader {
       if job["timeout"] == nil { draft.policy.timeout = nil }
       if job["silence"] == nil { draft.policy.silence = nil }
     }
-    draft.policy.check(job, faults)
+    let settings = draft.settings
+    settings.value.check(job, faults)
 
     let works = job.among(JobFileKeys.work)
     guard let first = works.first else {
@@ -77,9 +78,9 @@ struct JobReader {
       }
       return
     }
-    let read = work.read(first, draft.policy)
+    let read = work.read(first, settings)
     for other in works.dropFirst() {
-      _ = work.read(other, draft.policy)
+      _ = work.read(other, settings)
       faults.add(
         other.place,
         "a job has one of \(JobFileKeys.work.joined(last: "or")), and this one has '\(first.key)' already: "
@@ -97,8 +98,8 @@ struct JobReader {
       faults.add(entry.place, "'stall' is for transfers; this is \(Self.article(first.key)): \(advice)")
     }
     // The job would be executed here despite its `on`; its own 'tty' has been checked.
-    if first.key == "run", let entry = job["on"], draft.policy.engine == .cluster,
-      draft.policy.service == nil, job["tty"] == nil, draft.policy.hasTerminal == true
+    if first.key == "run", let entry = job["on"], settings.value.engine == .cluster,
+      settings.value.service == nil, job["tty"] == nil, settings.value.hasTerminal == true
     {
       faults.add(
         entry.place,

@@ -94,11 +94,11 @@ struct NeedResolver {
   init(_ drafts: [JobDraft], _ faults: FaultLog) {
     self.drafts = drafts
     self.faults = faults
-    ordinaryCount = drafts.firstIndex { $0.job.finally != nil } ?? drafts.count
+    ordinaryCount = drafts.indices.first { drafts[$0].job.finally != nil } ?? drafts.count
     ordinary = JobNameIndex(drafts[..<ordinaryCount].map { ($0.job.name, $0.job.matrix) })
     final = JobNameIndex(drafts[ordinaryCount...].map { ($0.job.name, $0.job.matrix) })
     known = Array(repeating: (0, false), count: drafts.count)
-    hasBrokenMatrix = drafts.contains { $0.hasBrokenMatrix }
+    hasBrokenMatrix = drafts.indices.contains { drafts[$0].hasBrokenMatrix }
   }
 
   /// The needs of each job.
@@ -208,18 +208,15 @@ struct NeedResolver {
 
   /// The fault of a condition that the job never meets.
   private func conditionFault(_ when: JobNeed.Condition, _ job: Int) -> String? {
-    guard let work = drafts[job].work else { return nil }
+    guard drafts[job].hasWork, drafts[job].isService != (when == .ready) else { return nil }
     let name = drafts[job].job.matrix ?? drafts[job].job.name
-    switch (work.service, when) {
-    case (nil, .ready):
+    guard drafts[job].isService else {
       return
         "job \(Quoted.text(name)) is not a service, so it is never 'ready': write '\(Quoted.bare(name)): ok', or give it "
         + "'service'"
-    case (nil, _), (_?, .ready): return nil
-    case (_?, _):
-      return "service \(Quoted.text(name)) ends only when no job needs it, so it is never "
-        + "'\(when.rawValue)': write 'needs: { \(Quoted.bare(name)): ready }'"
     }
+    return "service \(Quoted.text(name)) ends only when no job needs it, so it is never "
+      + "'\(when.rawValue)': write 'needs: { \(Quoted.bare(name)): ready }'"
   }
 
   // MARK: Names that no job has

@@ -70,7 +70,10 @@ struct KnownEntries {
 
   /// The entries of these keys, in the order of the file.
   func among(_ keys: [String]) -> [YAMLEntry] {
-    known.lazy.filter { keys.contains(entries[$0.entry].key) }.map { entries[$0.entry] }.sorted { $0.place < $1.place }
+    var found: [YAMLEntry] = []
+    for (_, entry) in known where keys.contains(entries[entry].key) { found.append(entries[entry]) }
+    if found.count > 1 { found.sort { $0.place < $1.place } }
+    return found
   }
 
   /// Takes the value of a key and leaves null in its place.

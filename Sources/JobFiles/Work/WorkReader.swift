@@ -8,7 +8,7 @@ struct WorkReader {
   private var faults: FaultLog { values.faults }
 
   /// The work and the place of a download's file name; nil after a fault.
-  func read(_ entry: YAMLEntry, _ policy: JobPolicy) -> (work: JobWork, target: Place?)? {
+  func read(_ entry: YAMLEntry, _ policy: Shared<JobPolicy>) -> (work: JobWork, target: Place?)? {
     switch entry.key {
     case "run": shell(entry.value, policy).map { (.shell($0), nil) }
     case "download": download(entry.value, policy).map { (.download($0.work), $0.target) }
@@ -17,23 +17,25 @@ struct WorkReader {
     }
   }
 
-  private func shell(_ node: YAMLNode, _ policy: JobPolicy) -> ShellWork? {
-    let commands = CommandReader(values: values, shell: policy.shell, environment: policy.environment)
-    let service = policy.service.map { ServiceReader(values: values, commands: commands).read($0) }
+  private func shell(_ node: YAMLNode, _ policy: Shared<JobPolicy>) -> ShellWork? {
+    let commands = CommandReader(values: values, shell: policy.value.shell, environment: policy.value.environment)
+    let service = policy.value.service.map { ServiceReader(values: values, commands: commands).read($0) }
     // A probe of a service may be a script.
-    if case .list = node.content, let place = policy.shellPlace, !Self.isScript(service?.probe),
+    if case .list = node.content, let place = policy.value.shellPlace, !Self.isScript(service?.probe),
       !Self.isScript(service?.alive?.probe)
     {
       faults.add(place, "'shell' runs a script, and this job's run is a list, which has no shell: delete it")
     }
     guard let command = commands.read(node, "run", allowing: .outputs) else { return nil }
     var work = ShellWork(
-      command, directory: policy.directory ?? values.folder(of: node.place), environment: policy.environment,
-      stop: policy.stop, progress: policy.progress, shell: policy.shell, hasTerminal: policy.hasTerminal ?? false,
-      stderr: policy.stderr ?? .together, silence: policy.silence, service: service)
-    work.jobserver = policy.jobserver ?? .none
-    work.clusterRequest = policy.clusterRequest
-    work.engine = work.canLeaveMachine ? policy.engine ?? .local : .local
+      command, directory: policy.value.directory ?? values.folder(of: node.place),
+      environment: policy.value.environment,
+      stop: policy.value.stop, progress: policy.value.progress, shell: policy.value.shell,
+      hasTerminal: policy.value.hasTerminal ?? false,
+      stderr: policy.value.stderr ?? .together, silence: policy.value.silence, service: service)
+    work.jobserver = policy.value.jobserver ?? .none
+    work.clusterRequest = policy.value.clusterRequest
+    work.engine = work.canLeaveMachine ? policy.value.engine ?? .local : .local
     return work
   }
 
@@ -41,8 +43,8 @@ struct WorkReader {
     if case .command(.script) = probe { true } else { false }
   }
 
-  private func download(_ node: YAMLNode, _ policy: JobPolicy) -> (work: DownloadWork, target: Place)? {
-    var work = DownloadWork(url: "", file: "", stall: policy.stall)
+  private func download(_ node: YAMLNode, _ policy: Shared<JobPolicy>) -> (work: DownloadWork, target: Place)? {
+    var work = DownloadWork(url: "", file: "", stall: policy.value.stall)
     var (name, place) = (nil as YAMLNode?, node.place)
     if case .scalar = node.content {
       guard let url = values.address(node, "download", allowing: .outputs) else { return nil }
@@ -80,8 +82,8 @@ struct WorkReader {
     return values.absolute(path, at: node.place)
   }
 
-  private func upload(_ node: YAMLNode, _ policy: JobPolicy) -> UploadWork? {
-    var work = UploadWork(file: "", url: "", stall: policy.stall)
+  private func upload(_ node: YAMLNode, _ policy: Shared<JobPolicy>) -> UploadWork? {
+    var work = UploadWork(file: "", url: "", stall: policy.value.stall)
     guard let entries = JobFileKeys.upload.read(node, into: &work, values) else { return nil }
     for key in ["file", "url"] where entries[key] == nil { missing(key, of: "upload", entries) }
     return work.file.isEmpty || work.url.isEmpty ? nil : work
