@@ -106,9 +106,9 @@ struct GateTests {
   }
 
   @Test(arguments: [
-    ("Sources/Basics/File.swift", ["BasicsTests", "ChecksumsTests"]), ("Sources/Checksums/New.swift", ["ChecksumsTests"]),
-    ("Tests/BasicsTests/File.swift", ["BasicsTests"]), ("Package.swift", ["BasicsTests", "ChecksumsTests"]),
-    ("notes", []),
+    ("Sources/Basics/File.swift", ["BasicsTests", "ChecksumsTests"]),
+    ("Sources/Checksums/New.swift", ["ChecksumsTests"]), ("Tests/BasicsTests/File.swift", ["BasicsTests"]),
+    ("Package.swift", ["BasicsTests", "ChecksumsTests"]), ("notes", []),
   ])
   func changedExecutesTheTestsThatAChangeReaches(file: String, expected: [String]) throws {
     let folder = try repository()

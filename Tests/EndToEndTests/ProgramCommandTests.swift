@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// The commands that start no job, and what `Demo/install` puts into a prefix.
-struct CommandTests {
+struct ProgramCommandTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
@@ -134,16 +134,16 @@ struct CommandTests {
     (try? ChildProcess.run(["sh", "-c", "command -v \(shell)"]).ending) == .exited(0)
   }
 
-  @Test(.enabled(if: CommandTests.has("bash"), "there is no bash")) func bashCompletesWithTab() throws {
+  @Test(.enabled(if: ProgramCommandTests.has("bash"), "there is no bash")) func bashCompletesWithTab() throws {
     try expectCompletion(in: ["bash", "--norc", "--noprofile", "-i"], setup: "source <(opdash completion bash)")
   }
 
-  @Test(.enabled(if: CommandTests.has("zsh"), "there is no zsh")) func zshCompletesWithTab() throws {
+  @Test(.enabled(if: ProgramCommandTests.has("zsh"), "there is no zsh")) func zshCompletesWithTab() throws {
     try expectCompletion(
       in: ["zsh", "-f", "-i"], setup: "autoload -U compinit; compinit -u -D; source <(opdash completion zsh)")
   }
 
-  @Test(.enabled(if: CommandTests.has("fish"), "there is no fish")) func fishCompletesWithTab() throws {
+  @Test(.enabled(if: ProgramCommandTests.has("fish"), "there is no fish")) func fishCompletesWithTab() throws {
     try expectCompletion(in: ["fish", "-i"], setup: "opdash completion fish | source")
   }
 
