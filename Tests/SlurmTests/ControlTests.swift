@@ -280,9 +280,8 @@ import Testing
     bench.advance(.seconds(1))
     let error = "Job is no longer pending execution for job 1\n"
     bench.slurm.change { $0.canned["scontrol"] = [SlurmAnswer(.exited(1), error: error)] }
-    bench.observer.setPaused(true, bench.identity("a"))
-    bench.advance(.milliseconds(50))
     bench.slurm.setAll("RUNNING")
+    bench.observer.setPaused(true, bench.identity("a"))
     bench.advance(.seconds(3))
     #expect(bench.slurm.calls(of: "scontrol") == [["scontrol", "uhold", "1"]])
     #expect(bench.slurm.calls(of: "scancel") == [["scancel", "--full", "--signal=STOP", "1"]])
