@@ -182,11 +182,13 @@ struct WatchedInputsTests {
     try write("in", "1")
     let queue = try start([job("a", "cat in", inputs: ["in"])])
     defer { end(queue) }
-    for number in 1...6 {
-      #expect(eventually { queue.run[JobID(0)].attempt?.number == number && queue.run.hasEnded })
+    var last = 0
+    for number in 1...7 {
+      // On a busy machine a file that is written in two steps may be two changes.
+      try #require(eventually { queue.run[JobID(0)].attempt.map { $0.number > last } ?? false && queue.run.hasEnded })
+      last = try #require(queue.run[JobID(0)].attempt?.number)
       try write("in", "\(number)\n")
     }
-    #expect(eventually { queue.run[JobID(0)].attempt?.number == 7 && queue.run.hasEnded })
   }
 
   @Test func theWatchIsSwitchedOnAndOff() throws {
