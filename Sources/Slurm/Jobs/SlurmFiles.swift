@@ -5,8 +5,8 @@ import Operations
 /// The files of a run's cluster jobs, in one folder on the file system that the nodes share.
 ///
 /// Each attempt has `.claim`, which names the job that executes it or says that none does; `.out`, its output;
-/// `.exit`, its status; and `.halt`, if this program has held or stopped it. Each array has `.batch`, which lists the attempt of each index, and a `.sh` script for each
-/// attempt. All calls may block.
+/// `.exit`, its status; and `.halt`, if this program has held or stopped it. Each array has `.batch`, which lists the
+/// attempt of each index, and a `.sh` script for each attempt. All calls may block.
 package struct SlurmFiles: Sendable {
   package let folder: String
 
