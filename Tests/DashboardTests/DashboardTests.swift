@@ -36,6 +36,15 @@ struct DashboardTests {
     #expect(try commands(typed("I>jx")) == [.cancel([JobID(0)], by: .person)])
   }
 
+  @Test func aKeyRightAfterEscapeActsOnTheRowsThatEscapeLeaves() throws {
+    let stage = try Stage(RunBuilder(["one", "two", "three"].map { .shell($0) }))
+    stage.type("/tw")
+    stage.press(.enter)
+    stage.terminal.send(.alt(.character("G")))
+    stage.terminal.send(.key(.character("x")))
+    #expect(stage.feed.commands == [.cancel([JobID(2)], by: .person)])
+  }
+
   @Test func aKeyTypedAheadFindsItsJobOnTheScreen() throws {
     let stage = try Stage(RunBuilder((0..<60).map { .shell("job-\($0)") }))
     stage.clock.advance(by: .seconds(1))

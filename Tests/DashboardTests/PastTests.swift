@@ -170,6 +170,56 @@ import Testing
     #expect(stage.text.contains("late"))
   }
 
+  /// A minute of a run of `first` jobs, in which `late` was added at an instant.
+  private func growing(_ first: [Job], late: Double) throws -> (past: FoldedPast, stage: Stage) {
+    var run = RunBuilder(first)
+    run.at(1)
+    for job in first { run.move(job.name, .executing) }
+    run.at(late)
+    run.state(.jobAdded(JobID(first.count), .shell("late")))
+    run.move("late", .executing)
+    for line in 1...30 { run.log("late", "line \(line)") }
+    let past = FoldedPast(run.events)
+    let stage = try Stage(run, size: Size(width: 100, height: 24), now: .seconds(60), past: past)
+    stage.clock.advance(by: .seconds(1))
+    return (past, stage)
+  }
+
+  @Test func aLogThatIsReadLeavesTheInstantBeforeItsJob() throws {
+    let (past, stage) = try growing([], late: 50)
+    stage.press(.tab, .up)
+    #expect(stage.text.contains("line 2"))
+    for _ in 1...70 {
+      stage.press(.character(","))
+      past.answer()
+      stage.clock.advance(by: .milliseconds(60))
+    }
+    #expect(stage.text.contains("PAST") && !stage.text.contains("line 2"))
+    stage.press(.end)
+    #expect(stage.text.contains("late"))
+  }
+
+  @Test func aQuestionAboutAJobThatThePastLacksIsWithdrawn() throws {
+    let (past, stage) = try growing([.shell("a")], late: 60.9)
+    stage.press(.character("A"))
+    for key in ",x" { stage.terminal.send(.key(.character(key))) }
+    past.answer()
+    stage.clock.advance(by: .milliseconds(60))
+    #expect(stage.text.contains("PAST") && !stage.text.contains("late"))
+    stage.press(.character("y"))
+    #expect(stage.feed.commands.isEmpty)
+  }
+
+  @Test func aKeyRightAfterThePastHasComeActsOnItsRows() throws {
+    let (past, stage) = try growing([.shell("a")], late: 60.9)
+    stage.terminal.send(.key(.character(",")))
+    past.answer()
+    // No frame has shown the past yet.
+    stage.terminal.send(.key(.down))
+    stage.clock.advance(by: .milliseconds(60))
+    #expect(stage.text.contains("PAST") && !stage.text.contains("late"))
+  }
+
   @Test func theHeaderSaysThatARunIsNoLongerRecorded() {
     stage.dashboard.showUnrecorded("the disk is full")
     stage.clock.advance(by: .milliseconds(60))

@@ -17,6 +17,7 @@ final class RecordingFeed: JobFeed, @unchecked Sendable {
   /// The run's time at the clock's origin.
   private var origin: Duration
   private let step: Duration
+  var speed = 1.0
   /// Where the run's time stands still, as in a replay that is held or over.
   var end: Duration?
 
@@ -38,7 +39,7 @@ final class RecordingFeed: JobFeed, @unchecked Sendable {
 
   var elapsed: Duration {
     defer { origin += step }
-    let time = origin + clock.now
+    let time = origin + clock.now * speed
     return end.map { min(time, $0) } ?? time
   }
 

@@ -46,6 +46,22 @@ import Testing
     #expect(bench.model.notice == nil)
   }
 
+  @Test func aNoticeOfAFastReplayStaysFourSecondsOfAPersonsTime() {
+    var bench = bench("a") { $0.move("a", .executing) }
+    bench.model.speed = 100
+    bench.press(.character("+"))
+    bench.play { run in
+      run.at(5)
+      run.log("a", "line")
+    }
+    #expect(bench.model.notice != nil)
+    bench.play { run in
+      run.at(401)
+      run.log("a", "line")
+    }
+    #expect(bench.model.notice == nil)
+  }
+
   @Test(
     arguments: [
       (.enter, "the job has the whole screen: Esc goes back"),

@@ -48,11 +48,16 @@ extension Model {
     case .quit where isOver: prompt = nil
     case .confirm(let command, var jobs):
       guard let action = command.jobs else { break }
+      // An instant of the past may lack the jobs, and no command is given there.
+      guard command.isEnabled(in: self) else {
+        prompt = nil
+        break
+      }
       if action.question == .approval {
         for case .jobState(let id, _, _, _) in events.lazy.map(\.fact) { jobs.removeAll { $0 == id } }
       }
       jobs = action.affected(jobs, self)
-      prompt = jobs.isEmpty || !command.isEnabled(in: self) ? nil : .confirm(command, jobs)
+      prompt = jobs.isEmpty ? nil : .confirm(command, jobs)
     default: break
     }
     if !showsQuestion { prompt = nil }

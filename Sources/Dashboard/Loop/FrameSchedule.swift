@@ -54,7 +54,9 @@ struct FrameSchedule {
         deadlines.append(last.next(step))
       }
       if model.path.isPartial { deadlines.append(last + Self.frameInterval) }
-      if let notice = model.notice { deadlines.append(max(notice.until, last + Self.frameInterval)) }
+      if let notice = model.notice {
+        deadlines.append(last + max((notice.until - last) / model.speed, Self.frameInterval))
+      }
     }
     return deadlines.min()
   }

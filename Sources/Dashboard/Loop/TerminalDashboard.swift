@@ -65,7 +65,7 @@ package final class TerminalDashboard {
     self.subscription = subscription
     model = Model(run: subscription.snapshot, size: terminal.size, options: options)
     model.hasPast = past != nil
-    model.isReplay = feed.isReplay
+    (model.isReplay, model.speed) = (feed.isReplay, feed.speed)
     model.attachment = feed.attachment
     if model.isReplay { model.options.keys = options.keys.forReplay }
     draw()
@@ -132,16 +132,13 @@ package final class TerminalDashboard {
     guard isRunning else { return }
     let effects = Update.apply(message, to: &model, now: feed.elapsed)
     prompt.set(model.prompt != nil)
-    if case .facts = message {
-      frames.wantFacts(at: feed.elapsed)
-    } else {
-      frames.wantAnswer(at: feed.elapsed)
-    }
+    let isAnswer = if case .facts = message { false } else { true }
+    if isAnswer { frames.wantAnswer(at: feed.elapsed) } else { frames.wantFacts(at: feed.elapsed) }
     perform(effects)
     guard isRunning else { return }
     if frames.isDue(model, at: feed.elapsed) { return draw() }
-    // The next key acts on the rows after this one, whether or not a frame shows them before.
-    if case .input = message { FramePreparation.arrange(&model, now: feed.elapsed) }
+    // The next key acts on the rows after this message, whether or not a frame shows them before.
+    if isAnswer { FramePreparation.arrange(&model, now: feed.elapsed) }
     setAlarm()
   }
 
@@ -166,8 +163,10 @@ package final class TerminalDashboard {
     guard deadline != alarm?.time else { return }
     alarm?.timer.cancel()
     alarm = deadline.map { time in
-      let timer = clock.schedule(after: max(.zero, time - feed.elapsed), on: .main) { [weak self] in
-        MainActor.assumeIsolated { self?.tick(due: time) }
+      let wait = max(.zero, time - feed.elapsed)
+      let due = feed.elapsed + wait * feed.speed
+      let timer = clock.schedule(after: wait, on: .main) { [weak self] in
+        MainActor.assumeIsolated { self?.tick(due: due) }
       }
       return (time, timer)
     }

@@ -58,6 +58,8 @@ struct Model {
   var hasPast = false
   /// Whether the run is over and is played again.
   var isReplay = false
+  /// How many times as fast as the clock of a person the run's time goes.
+  var speed = 1.0
   /// How the dashboard is attached to the run of another program; nil for a run of this one.
   var attachment: RunAttachment?
   /// Whether the replay is held.
@@ -139,7 +141,7 @@ struct Model {
 
   /// Shows a notice for four seconds.
   mutating func say(_ text: String, _ now: Duration) {
-    if !text.isEmpty { notice = Notice(text: text, until: now + .seconds(4)) }
+    if !text.isEmpty { notice = Notice(text: text, until: now + .seconds(4) * speed) }
   }
 
   // MARK: Time
@@ -260,7 +262,7 @@ struct Model {
     // A job of a program's queue may have been added later.
     let count = past.jobs.count
     tags = tags.filter { $0.index < count }
-    if let cursor, cursor.index >= count { self.cursor = nil }
+    if let cursor, cursor.index >= count { moveCursor(to: nil) }
     showAnew()
   }
 

@@ -26,7 +26,9 @@ enum Update {
         if key == .backspace { PromptKeys.type(&model) { $0.take(.control("w")) } }
         return []
       }
-      return apply(.input(.key(.escape)), to: &model, now: now) + apply(.input(.key(key)), to: &model, now: now)
+      let effects = apply(.input(.key(.escape)), to: &model, now: now)
+      FramePreparation.arrange(&model, now: now)
+      return effects + apply(.input(.key(key)), to: &model, now: now)
     case .input(.mouse(let event)):
       return MouseInput.handle(event, &model, now)
     case .input(.paste(let text)):

@@ -19,6 +19,9 @@ package protocol JobFeed: AnyObject, Sendable {
   /// Whether the run is over and is played again: its stop was recorded, and is not asked for now.
   var isReplay: Bool { get }
 
+  /// How many times as fast as the clock of a person `elapsed` runs.
+  var speed: Double { get }
+
   /// How this program is attached to the run of another one, which continues without it; nil for a run of its own.
   var attachment: RunAttachment? { get }
 }
@@ -32,6 +35,7 @@ package enum RunAttachment: Sendable, Equatable {
 
 extension JobFeed {
   package var isReplay: Bool { false }
+  package var speed: Double { 1 }
   package var attachment: RunAttachment? { nil }
 
   /// The run as it stands now.

@@ -19,7 +19,7 @@ package final class RecordedFeed: JobFeed {
   }
 
   private let chunks: @Sendable () -> [JobEvent]?
-  private let speed: Double
+  package let speed: Double
   private let clock: any OperationClock
   private let queue = DispatchQueue(label: "opdash.recording", qos: .userInitiated)
   private let state = Lock(State())
