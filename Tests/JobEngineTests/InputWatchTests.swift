@@ -75,6 +75,23 @@ struct InputWatchTests {
     #expect(settle() == ["0": "src/a.c", "2": "src/a.c"])
   }
 
+  @Test func aChangeThatALookSeesBeforeItsEventHasTheTimeOfTheEvent() throws {
+    try write("a.txt")
+    let job = InputWatch.Job(id: JobID(0), inputs: [BytePath(root + "/a.txt")], creates: [], directory: nil)
+    let noticed = Lock<[Duration?]>([])
+    let watch = InputWatch([job], rules: WatchRules(), hashes: FileHashes(), clock: clock) { result in
+      if case .success(let changes) = result { noticed.withLock { $0 += changes.values.map(\.noticed) } }
+    }
+    defer { watch.stop() }
+    watch.whenIdle {
+      // The look at the new job comes before the queue tells of the event.
+      watch.add([InputWatch.Job(id: JobID(1), inputs: [], creates: [], directory: nil)])
+      #expect(throws: Never.self) { try write("a.txt") }
+    }
+    #expect(eventually { noticed.withLock { !$0.isEmpty } })
+    #expect(noticed.withLock(\.self) == [clock.now])
+  }
+
   @Test func anEditorThatReplacesAFileAndOneThatRemovesItFirstMakeOneChange() throws {
     try write("a.txt")
     let watch = watch(["a.txt"])

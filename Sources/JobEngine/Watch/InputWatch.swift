@@ -193,8 +193,8 @@ final class InputWatch: @unchecked Sendable {
   private func look() throws(WatchFault) {
     let isStopped = { [isStopped] in isStopped.withLock(\.self) }
     var changes: [JobID: Change] = [:]
-    let (arrivals, began) = (arrivals, systemTime())
-    self.arrivals = [:]
+    let (known, began) = (arrivals, systemTime())
+    arrivals = [:]
     for (index, paths) in zip(groups.indices, try search(isStopped)) {
       // A folder that can't be listed now may be at the next look.
       guard let paths, !isStopped() else { continue }
@@ -202,13 +202,15 @@ final class InputWatch: @unchecked Sendable {
       let found = compare(files, groups[index])
       groups[index].files = files
       guard let (path, time) = found else { continue }
+      // The event of a change is there before the change can be seen, but the queue may not have told of it yet.
+      noteEvents()
       let name = (groups[index].directory.flatMap { path.relative(to: $0) } ?? path).text
       // An attempt reads the ignored ones too.
       let all = try? InputFiles(
         groups[index].inputs, without: groups[index].creates, hashes: hashes, isCancelled: isStopped)
       let hash = try? all?.hash(by: hashes, isCancelled: isStopped)
       let gone = files[path] == nil ? path.text : nil
-      let change = Change(path: name, gone: gone, time: time, noticed: arrivals[path], hash: hash)
+      let change = Change(path: name, gone: gone, time: time, noticed: arrivals[path] ?? known[path], hash: hash)
       for job in groups[index].jobs { changes[job] = change }
     }
     looked = began
