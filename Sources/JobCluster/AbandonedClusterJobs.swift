@@ -35,6 +35,7 @@ package struct AbandonedClusterJobs {
     var isSame: (Job, Job) -> Bool
     /// Whether a success with this need may be outdated.
     var isOverdue: (JobNeed) -> Bool
+    private let mask: SecretMask?
 
     package init(
       graph: JobGraph, restored: Set<JobID>, leftOut: [String], open: [String: Job],
@@ -42,6 +43,21 @@ package struct AbandonedClusterJobs {
     ) {
       (self.graph, self.restored, self.leftOut, self.open) = (graph, restored, leftOut, open)
       (self.isSame, self.isOverdue) = (isSame, isOverdue)
+      mask = SecretMask(graph.secrets)
+    }
+
+    /// Whether the job may still execute, or may have finished, as the resumed run started it: no end is recorded, and
+    /// neither the job nor its input has changed.
+    ///
+    /// `isFollowed` says whether a job that it needs still executes.
+    package func isOpen(_ id: JobID, where isFollowed: (JobID) -> Bool = { _ in false }) -> Bool {
+      let job = graph[id]
+      guard !restored.contains(id), let before = open[job.name] else { return false }
+      // The recorded job lacks its environment and its secrets.
+      let shown = (mask.map { job.masked(by: $0) } ?? job).stated
+      // If the jobs whose results or values it works on are executed again, so is it.
+      return isSame(before, shown) && job.needs.allSatisfy { isFollowed($0.job) || !isOverdue($0) }
+        && job.outputs.allSatisfy { isFollowed($0.job) || restored.contains($0.job) }
     }
   }
 
@@ -99,17 +115,9 @@ package struct AbandonedClusterJobs {
   /// Selects the open jobs that are followed; `runs` come newest first.
   private mutating func follow(_ plan: Plan, in runs: [Left]) {
     let graph = plan.graph
-    let mask = SecretMask(graph.secrets)
     for index in DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order {
       let (id, job) = (JobID(index), graph.jobs[index])
-      guard job.cluster != nil, !plan.restored.contains(id), let before = plan.open[job.name] else { continue }
-      // The recorded job lacks its environment and its secrets.
-      let shown = (mask.map { job.masked(by: $0) } ?? job).stated
-      guard plan.isSame(before, shown) else { continue }
-      // The job works on the results or the values of these jobs: if they are executed again, so is it.
-      guard job.needs.allSatisfy({ followed[$0.job] != nil || !plan.isOverdue($0) }),
-        job.outputs.allSatisfy({ followed[$0.job] != nil || plan.restored.contains($0.job) })
-      else { continue }
+      guard job.cluster != nil, plan.isOpen(id, where: { followed[$0] != nil }) else { continue }
       // The newest run that has submitted it.
       for run in runs {
         guard let number = run.numbers[run.observer.identity(job: job.name, attempt: 1).job] else { continue }

@@ -78,7 +78,7 @@ package final class JobQueue: FactStream.Source, ClusterRun, @unchecked Sendable
     programs = ProcessExecutor(
       run: id, folder: folder?.path, secrets: graph.secrets, common: options.variables,
       addsJobs: options.addedTexts != nil, clock: clock)
-    transfers = TransferExecutor(secrets: programs.secrets, resumedSince: options.resumedSince)
+    transfers = TransferExecutor(options, secrets: programs.secrets)
     simulations = SimulationExecutor(clock: clock)
     stream.journal.secrets = programs.secrets
     stream.warnings.silenced = options.silencedWarnings

@@ -23,6 +23,8 @@ package struct JobQueueOptions: Sendable {
   package var resumes: String?
   /// When the first of the runs that this one resumes began.
   package var resumedSince: Date?
+  /// The jobs that the resumed run may have finished without a record of it.
+  package var unrecorded: Set<JobID> = []
   /// The jobs that were done before; they succeed at the start, and only a retry executes them.
   package var restored: [JobID: EarlierSuccess]
   /// The hashes of the inputs that restored jobs read, recorded for the next run that resumes this one.

@@ -1,3 +1,4 @@
+import CCurl
 import Foundation
 import JobModel
 import Support
@@ -7,11 +8,14 @@ import Testing
 
 struct TransferJobTests {
   /// Runs one job to its end and returns the run, and the text of its first attempt's log file.
-  private func play(_ work: JobWork) throws -> (run: Run, log: String?) {
+  private func play(
+    _ work: JobWork, _ options: JobQueueOptions = .init(slots: 1)
+  ) throws -> (run: Run, log: String?) {
+    var options = options
     let state = NSTemporaryDirectory() + "opdash-transfer-" + UUID().uuidString
     defer { try? FileManager.default.removeItem(atPath: state) }
-    let queue = try JobQueue(
-      JobGraph(name: "test", jobs: [Job(name: "get", work: work)]), options: .init(slots: 1, stateFolder: state))
+    options.stateFolder = state
+    let queue = try JobQueue(JobGraph(name: "test", jobs: [Job(name: "get", work: work)]), options: options)
     queue.start()
     #expect(eventually { queue.run.isComplete })
     let path = try #require(queue.run.logPath(JobID(0), attempt: 1))
@@ -50,6 +54,24 @@ struct TransferJobTests {
     let work = DownloadWork(url: server.url("/a").absoluteString, file: file, sha256: digest)
     #expect(try play(.download(work)).run.jobs[0].state == .succeeded(upToDate: true))
     #expect(server.requests.count == 2)
+  }
+
+  /// The file of another download may be what the server had then.
+  @Test(arguments: [false, true])
+  func aResumedRunTakesTheFileOfADownloadWithoutARecordedEndAlone(isUnrecorded: Bool) throws {
+    let folder = try TemporaryFolder()
+    let server = try RawServer { _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789"), .next] }
+    defer { server.stop() }
+    let work = DownloadWork(url: server.url("/a").absoluteString, file: folder.file("a").path())
+    _ = try play(.download(work))
+    var options = JobQueueOptions(slots: 1)
+    options.resumedSince = Date(timeIntervalSinceNow: -60)
+    if isUnrecorded { options.unrecorded = [JobID(0)] }
+    let run = try play(.download(work), options).run
+    // Where the file system keeps no mark, nothing says that the file is whole.
+    let isKept = isUnrecorded && getxattr(work.file, "user.opdash.url", nil, 0) > 0
+    #expect(run.jobs[0].state == .succeeded(upToDate: isKept))
+    #expect(server.requests.count == (isKept ? 1 : 2))
   }
 
   @Test func aTextThatIsNoURLFailsBeforeAnythingIsOpened() throws {

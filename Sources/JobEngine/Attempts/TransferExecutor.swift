@@ -8,11 +8,11 @@ import Transfers
 final class TransferExecutor: Executor {
   var secrets: SecretMask?
   private let resumedSince: Date?
+  private let unrecorded: Set<JobID>
 
-  /// `resumedSince` is when the first of the runs that this one resumes began.
-  init(secrets: SecretMask?, resumedSince: Date?) {
+  init(_ options: JobQueueOptions, secrets: SecretMask?) {
     self.secrets = secrets
-    self.resumedSince = resumedSince
+    (resumedSince, unrecorded) = (options.resumedSince, options.unrecorded)
   }
 
   func execution(of request: AttemptRequest) -> Execution {
@@ -22,7 +22,7 @@ final class TransferExecutor: Executor {
         from: work.url, to: URL(fileURLWithPath: work.file), headers: work.headers, sha256: work.sha256,
         resume: work.resume, existing: .init(work.existing), usesServerName: work.usesServerName, thread: .shared)
       download.resumedSince = resumedSince
-      download.takesFinished = !request.admission.mustExecute
+      download.takesFinished = request.admission.attempt == 1 && unrecorded.contains(request.admission.job)
       return execution(download, work.stall, request)
     case .upload(let work):
       return execution(

@@ -61,7 +61,9 @@ struct ResumeCommand {
     plan.subject = .graph(resume.graph)
     plan.all = graph
     plan.queue.resumes = entry.id
+    let open = openJobs(resume, of: past.first?.run ?? Run())
     plan.queue.resumedSince = past.last?.entry.startedAt
+    plan.queue.unrecorded = Set(resume.again.map(\.job).filter { open.isOpen($0) })
     plan.queue.restored = resume.restored
     plan.queue.restoredInputs = resume.restoredInputs
     plan.queue.leavesWork = resume.leavesWork || !additions.faults.isEmpty
@@ -73,7 +75,7 @@ struct ResumeCommand {
     }
     let left = try AbandonedClusterJobs(
       of: past.map { AbandonedClusterJobs.EarlierRun(id: $0.entry.id, folder: $0.entry.folder) },
-      clusterPlan(resume, of: past.first?.run ?? Run()))
+      open)
     plan.queue.cluster = RunCluster(earlier: left.followed)
     if let ending = left.ending { context.note(ending) }
     try left.cancelOthers()
@@ -83,8 +85,8 @@ struct ResumeCommand {
     try RunLaunch(context: context, plan: plan, settings: settings).start()
   }
 
-  /// The facts about the resumed run that decide which cluster jobs are followed.
-  private func clusterPlan(_ resume: ResumePlan, of run: Run) -> AbandonedClusterJobs.Plan {
+  /// The jobs of the resumed run without a recorded end, and the facts that decide whether they are followed.
+  private func openJobs(_ resume: ResumePlan, of run: Run) -> AbandonedClusterJobs.Plan {
     // Recorded with neither an end nor a requested cancellation.
     let open = run.jobs.filter { !$0.state.isTerminal && $0.cancelling == nil }
     let reasons = Dictionary(resume.again.map { ($0.job, $0.reason) }) { first, _ in first }
