@@ -240,6 +240,8 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   /// The file, perhaps with a number, that a download of the run that is resumed has finished; a digest decides by itself.
   private func findFinished() -> URL? {
     guard takesFinished, resumedSince != nil, sha256 == nil else { return nil }
+    // A file to be replaced has a number only beside another one of the same name by its server.
+    if existing == .overwrite, !usesServerName { return isFinished(wanted) ? wanted : nil }
     return Self.numbers(of: wanted).prefix { Self.isThere($0) }.first(where: isFinished)
   }
 

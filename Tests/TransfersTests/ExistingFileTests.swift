@@ -695,6 +695,18 @@ struct ExistingFileTests {
   }
 
   @Test(.enabled(if: hasAttributes, "the folder for temporary files has no extended attributes"))
+  func aNumberedFileIsNotTheOneThatIsToBeReplaced() async throws {
+    let server = try server()
+    defer { server.stop() }
+    try write("mine", to: "file")
+    let url = server.url("/f")
+    _ = await download(url, to: "file.1").run()
+    let download = await download(url, existing: .overwrite, resumedSince: aMinuteAgo).run()
+    #expect(!isUpToDate(download) && server.requests.count == 2)
+    #expect(try text("file") == "0123456789")
+  }
+
+  @Test(.enabled(if: hasAttributes, "the folder for temporary files has no extended attributes"))
   func theMarkOfAFinishedFileHoldsNoSecret() async throws {
     let server = try server()
     defer { server.stop() }

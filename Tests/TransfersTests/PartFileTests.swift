@@ -265,4 +265,17 @@ import Testing
     #expect(folder.names() == taken + ["file.part"])
     for other in taken { #expect(try content(other) == other) }
   }
+
+  /// The attribute of a file that its owner may not write is refused to anyone but root.
+  @Test(.enabled(if: geteuid() != 0, "root may write every file"))
+  func aFileInPlaceOfOneThatMayNotBeWrittenHasTheMark() throws {
+    let path = folder.file("file").path()
+    try Data("old".utf8).write(to: folder.file("file"))
+    #expect(chmod(path, 0o444) == 0)
+    let part = try part("new")
+    part.url = "http://a/f"
+    try part.commit(replacing: path)
+    #expect(FileStatus(path)?.mode == 0o444)
+    #expect(DownloadMark.isOn(path, "http://a/f"))
+  }
 }

@@ -170,8 +170,9 @@ final class PartFile {
     // All of this may have changed since the part was opened.
     let mode = try Self.mode(ofTarget: target)
     try checkCanBecome(target)
-    if let mode { try setMode(mode) }
+    // The mark is refused by a file that its owner may not write.
     try complete()
+    if let mode { try setMode(mode) }
     guard Foundation.rename(path, target) == 0 else { throw .file(target) }
     end(as: target)
   }
