@@ -143,6 +143,21 @@ import Testing
     #expect(bench.slurm.calls(of: "scontrol") == calls)
   }
 
+  @Test func aPauseRightAfterAPauseHoldsAgain() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.observer.setPaused(true, bench.identity("a"))
+    bench.advance(.milliseconds(100))
+    bench.slurm.setAll("PENDING", reason: "JobHeldUser", node: "")
+    bench.advance(.seconds(2))
+    for isPaused in [false, true] {
+      bench.observer.setPaused(isPaused, bench.identity("a"))
+      bench.advance(exactly: .milliseconds(50))
+    }
+    #expect(bench.slurm.calls(of: "scontrol").map { $0[1] } == ["uhold", "release", "uhold"])
+  }
+
   /// It began at the moment of the hold, and is stopped: its reason in Slurm stays.
   @Test func aJobThatBeganWhenItWasHeldIsNotHeldAfterItsPause() throws {
     let bench = try Bench()
@@ -552,6 +567,27 @@ import Testing
     bench.slurm.release()
     bench.advance(exactly: .milliseconds(100))
     #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"], ["scancel", "2"]])
+  }
+
+  /// The first submission was lost, and is found while the second one's cancellation is under way.
+  @Test func aCancellationOfAnotherNumberIsNotTheJobs() throws {
+    let bench = try Bench()
+    bench.follow("a")
+    bench.advance(.seconds(1))
+    bench.slurm.change { $0.held = ["scancel"] }
+    bench.observer.cancel(bench.identity("a"))
+    bench.advance(.milliseconds(100))
+    #expect(bench.slurm.calls(of: "scancel") == [["scancel", "1"]])
+    let comment = bench.identity("a").comment
+    try bench.write("8 node3\n", to: "a", ".claim")
+    bench.slurm.change { slurm in
+      let id = SlurmJobID(8)
+      slurm.jobs.append(FakeSlurm.Job(id: id, comment: comment, state: "RUNNING", reason: "None", node: "node3"))
+    }
+    bench.advance(.seconds(2))
+    bench.slurm.release()
+    bench.advance(.seconds(2))
+    #expect(bench.slurm.calls(of: "scancel").contains(["scancel", "8"]))
   }
 
   @Test func oneCallNamesTwoThousandJobs() throws {

@@ -326,11 +326,12 @@ import Testing
   // MARK: After a controller that has forgotten something
 
   /// The job runs, and the controller answers again after it has been down.
-  private func benchAfterOutage(files: [String] = []) throws -> Bench {
+  private func benchAfterOutage(files: [String] = [], hasPaused: Bool = false) throws -> Bench {
     let bench = try bench("a")
     bench.slurm.setAll("RUNNING")
     bench.advance(exactly: .seconds(1))
     for name in files { try bench.write("7 node1\n", to: name, ".claim") }
+    if hasPaused { try bench.write("over 3\n", to: "a", ".halt") }
     bench.slurm.change { $0.isDown = true }
     bench.advance(exactly: .seconds(1))
     bench.slurm.change { $0.isDown = false }
@@ -339,8 +340,9 @@ import Testing
     return bench
   }
 
-  @Test func whereNodesDoNotSeeTheFolderTheControllersWordCounts() throws {
-    let bench = try benchAfterOutage()
+  @Test(arguments: [false, true])
+  func whereNodesDoNotSeeTheFolderTheControllersWordCounts(hasPaused: Bool) throws {
+    let bench = try benchAfterOutage(hasPaused: hasPaused)
     bench.slurm.setAll("COMPLETED")
     bench.advance(exactly: .seconds(2))
     #expect(bench.end("a") == .exited(0))

@@ -41,7 +41,7 @@ import Testing
 
   @Test func theGreatestAttemptOfEachJobIsToldByItsFiles() {
     for name in ["a.2.claim", "a.10.out", "a.9.exit", "b.c.1.values"] { write("", to: name) }
-    for name in ["x.batch", "x.7.sh", "d.4.kill", "e.out", "f.x.out", "noise"] { write("", to: name) }
+    for name in ["x.batch", "x.7.sh", "d.4.kill", "e.out", "f.x.out", "g.1.halt", "noise"] { write("", to: name) }
     #expect(files.attempts() == ["a": 10, "b.c": 1])
     #expect(SlurmFiles(folder: files.folder + "/none").attempts() == [:])
   }

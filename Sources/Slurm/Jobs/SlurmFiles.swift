@@ -27,7 +27,8 @@ package struct SlurmFiles: Sendable {
   package func attempts() -> [String: Int] {
     var attempts: [String: Int] = [:]
     for name in names() {
-      guard let dot = name.lastIndex(of: "."), Self.endings.contains(name[dot...]),
+      // The `.halt` is written by this program, not by a node.
+      guard let dot = name.lastIndex(of: "."), name[dot...] != ".halt", Self.endings.contains(name[dot...]),
         let identity = SlurmIdentity(fileName: name[..<dot], encodedRun: "")
       else { continue }
       attempts[identity.job] = max(attempts[identity.job] ?? 0, identity.attempt)

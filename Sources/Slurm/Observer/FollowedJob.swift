@@ -31,6 +31,8 @@ final class FollowedJob: @unchecked Sendable {
   }
 
   let job: SlurmJob
+  /// The name of the array that the job may be in, which all of its jobs have in common.
+  let arrayName: String
   let report: @Sendable (SlurmStatus) -> Void
   /// Takes a line for the log.
   let note: @Sendable (String) -> Void
@@ -88,15 +90,27 @@ final class FollowedJob: @unchecked Sendable {
     note: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.job = job
+    arrayName = job.resources.name ?? Self.arrayName(of: job.name)
     self.note = note
     self.report = report
     isPauseWanted = isPaused
   }
 
+  /// A name without its bracket or the number at its end, such as `build` for `build[linux]` and `part` for `part12`.
+  static func arrayName(of name: String) -> String {
+    var short = name.prefix { $0 != "[" }
+    if short.count == name.count { while short.last?.isNumber == true { short.removeLast() } }
+    return short.isEmpty ? name : String(short)
+  }
+
   var identity: SlurmIdentity { job.identity }
 
   /// Whether someone else holds the job, which waits.
-  var isHeldByOthers: Bool { hold == .none && last?.state == .pending && last?.isHeld == true }
+  var isHeldByOthers: Bool {
+    guard hold == .none, let last, last.state == .pending, last.isHeld else { return false }
+    // A pause may have held it, and may have released it after the last query.
+    return !(halt.isStanding && last.reason == SlurmRecord.userHold)
+  }
 
   /// How many jobs Slurm may have accepted for the attempt, also in an earlier process.
   var mostJobs: Int { submissions + (mayExist ? 1 : 0) }

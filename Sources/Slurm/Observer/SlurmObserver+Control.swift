@@ -120,8 +120,9 @@ extension SlurmObserver {
     controlTime = clock.now
     guard !answer.isWithoutController else { return controllerIsDown(since: began, answer) }
     let errors = CallErrors(answer, of: kind)
-    let accepted = jobs.filter { followed in
-      // The job may have another number by now.
+    // A job that has another number by now, or none, has not received the call.
+    let received = zip(jobs, ids).filter { $0.id == $1 }.map(\.0)
+    let accepted = received.filter { followed in
       guard let fault = followed.id.flatMap({ errors.refusal(of: $0) }) else { return true }
       refuse(kind, to: followed, fault)
       return false

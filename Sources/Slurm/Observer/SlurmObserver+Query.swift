@@ -438,7 +438,7 @@ extension FollowedJob {
     guard submittedName.isEmpty else { return name == submittedName }
     // Another process has submitted it, by itself or in an array.
     let own = job.resources.name ?? job.name
-    return [own, SlurmObserver.arrayName(of: own)].contains(name)
+    return [own, FollowedJob.arrayName(of: own)].contains(name)
   }
 }
 

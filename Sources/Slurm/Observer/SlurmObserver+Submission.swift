@@ -18,10 +18,9 @@ extension SlurmObserver {
       let first = waiting.first(where: { !$0.isPauseWanted })
     else { return }
     let room = min(arrayLimit, settings.arraySize, settings.inFlight - active.count)
-    let name = Self.arrayName(of: first)
     let batch = Array(
       waiting.lazy.filter {
-        !$0.isPauseWanted && $0.job.resources == first.job.resources && Self.arrayName(of: $0) == name
+        !$0.isPauseWanted && $0.arrayName == first.arrayName && $0.job.resources == first.job.resources
       }.prefix(room))
     let identities = Set(batch.map(\.identity))
     waiting.removeAll { identities.contains($0.identity) }
@@ -64,7 +63,7 @@ extension SlurmObserver {
       if let problem = writeFiles(of: batch, named: batchName) { return .failure(Problem(sentence: problem)) }
       let identities = batch.map(\.identity)
       batches[batchName] = identities
-      name = Self.arrayName(of: batch[0])
+      name = batch[0].arrayName
       comment = SlurmIdentity.comment(ofBatch: batchName, run: run)
       options = ["--array=0-\(batch.count - 1)"]
       script = BatchScript.text(ofBatch: batchName, files: files)
@@ -81,18 +80,6 @@ extension SlurmObserver {
     }
     let list = batch.map { $0.identity.fileName + "\n" }.joined()
     return files.write(list, to: files.path(ofBatch: name))
-  }
-
-  /// The name of the array that a job may be in, which all of its jobs have in common.
-  private static func arrayName(of followed: FollowedJob) -> String {
-    followed.job.resources.name ?? arrayName(of: followed.job.name)
-  }
-
-  /// A name without its bracket or the number at its end, such as `build` for `build[linux]` and `part` for `part12`.
-  static func arrayName(of name: String) -> String {
-    var short = name.prefix { $0 != "[" }
-    if short.count == name.count { while short.last?.isNumber == true { short.removeLast() } }
-    return short.isEmpty ? name : String(short)
   }
 
   private func submitted(_ batch: [FollowedJob], _ answer: SlurmAnswer, began: Duration) {
