@@ -27,15 +27,5 @@ struct JSONObject: JSONValue, ExpressibleByDictionaryLiteral {
     return sum
   }
 
-  func append(to bytes: inout [UInt8]) {
-    var separator = "{"
-    for case (let name, let value?) in fields {
-      bytes.append(separator)
-      name.append(to: &bytes)
-      bytes.append(":")
-      value.append(to: &bytes)
-      separator = ","
-    }
-    bytes.append(separator == "{" ? "{}" : "}")
-  }
+  func append(to bytes: inout [UInt8]) { bytes.append(object: fields) }
 }

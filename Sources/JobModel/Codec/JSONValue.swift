@@ -44,15 +44,7 @@ extension Array: JSONValue where Element: JSONValue {
 extension Dictionary: JSONValue where Key == String, Value: JSONValue {
   /// An object, sorted by name.
   package func append(to bytes: inout [UInt8]) {
-    var separator = "{"
-    for (name, value) in sorted(by: { $0.key < $1.key }) {
-      bytes.append(separator)
-      name.append(to: &bytes)
-      bytes.append(":")
-      value.append(to: &bytes)
-      separator = ","
-    }
-    bytes.append(separator == "{" ? "{}" : "}")
+    bytes.append(object: sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
   }
 }
 
@@ -77,6 +69,19 @@ extension Duration: JSONValue {
 
 extension [UInt8] {
   package mutating func append(_ text: String) { append(contentsOf: text.utf8) }
+
+  /// Appends an object with these fields; one without a value is left out.
+  package mutating func append(object fields: [(name: String, value: (any JSONValue)?)]) {
+    var separator = "{"
+    for case (let name, let value?) in fields {
+      append(separator)
+      append(quoted: name)
+      append(":")
+      value.append(to: &self)
+      separator = ","
+    }
+    append(separator == "{" ? "{}" : "}")
+  }
 
   fileprivate mutating func append(digits number: UInt64, width: Int = 1) {
     var (rest, length, unit) = (number / 10, 1, UInt64(1))
