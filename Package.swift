@@ -147,7 +147,7 @@ let package = Package(
       path: "Tests/Benchmarks/CoreBenchmarks", swiftSettings: testSettings),
     tests("JobModel", ["Support"], exclude: ["Goldens"]),
     tests(
-      "JobEngine", ["Support", "Dashboard", "JobModel", "Operations", "Reports", "Screen"],
+      "JobEngine", ["CCurl", "Support", "Dashboard", "JobModel", "Operations", "Reports", "Screen"],
       exclude: ["Recordings"]),
     tests("JobCluster", ["Support", "JobEngine", "JobModel", "Operations", "Processes", "Slurm"]),
     tests("JobFiles", ["Support", "JobModel", "Screen"], exclude: ["Goldens"]),
@@ -184,8 +184,11 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// libFuzzer has the main function, so this target is there only where Tests/Fuzzers/run asks for it.
-if Context.environment["OPDASH_FUZZER"] != nil {
+// libFuzzer has the main function, so this target is there only for Tests/Fuzzers/run and Tests/run. The latter has no
+// build with sanitizers: only this target tells libFuzzer where it was.
+let isGate = Context.environment["OPDASH_GATE"] != nil
+if isGate || Context.environment["OPDASH_FUZZER"] != nil {
+  let gate = isGate ? ["-sanitize=fuzzer"] : []
   package.targets.append(
     .executableTarget(
       name: "fuzzer",
@@ -193,5 +196,6 @@ if Context.environment["OPDASH_FUZZER"] != nil {
         "Basics", "Checksums", "Dashboard", "JobFiles", "JobModel", "NcursesTerminal", "Operations", "Processes",
         "Remote", "Reports", "RunStore", "Screen", "Slurm", "Transfers",
       ], path: "Tests/Fuzzers", exclude: ["run", "connection.ndjson"],
-      swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
+      swiftSettings: testSettings + [.unsafeFlags(["-parse-as-library"] + gate)],
+      linkerSettings: [.unsafeFlags(gate)]))
 }

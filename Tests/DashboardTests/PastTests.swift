@@ -201,8 +201,7 @@ import Testing
 
   @Test func aQuestionAboutAJobThatThePastLacksIsWithdrawn() throws {
     let (past, stage) = try growing([.shell("a")], late: 60.9)
-    stage.press(.character("A"))
-    for key in ",x" { stage.terminal.send(.key(.character(key))) }
+    for key in "A,x" { stage.terminal.send(.key(.character(key))) }
     past.answer()
     stage.clock.advance(by: .milliseconds(60))
     #expect(stage.text.contains("PAST") && !stage.text.contains("late"))

@@ -181,3 +181,20 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   subject(Array(UnsafeBufferPointer(start: start, count: count)))
   return 0
 }
+
+/// The main function where SwiftPM builds the program beside tests, which may not have two of that name.
+@_cdecl("fuzzer_main")
+public func fuzzerMain(
+  _ count: CInt, _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> CInt {
+  var (count, words) = (count, words)
+  return runDriver(&count, &words, fuzz)
+}
+
+/// libFuzzer's own main function.
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runDriver(
+  _ count: UnsafeMutablePointer<CInt>,
+  _ words: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
+  _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
