@@ -11,9 +11,9 @@ import Transfers
   private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
   /// A run of one job that succeeds, whose spans are sent.
-  private func run(to url: String, jobs: Int = 1) -> String? {
+  private func run(to url: String, jobs: Int = 1, patience: DispatchTimeInterval = .seconds(300)) -> String? {
     let feed = FakeFeed()
-    let export = SpanExport(to: url, thread: TransferThread())
+    let export = SpanExport(to: url, thread: TransferThread(), patience: patience)
     let pump = export.start(feed)
     feed.post(
       .runStarted(RunStart(id: "run-1", name: "r", slots: 1, at: Date(timeIntervalSince1970: 1), jobs: jobs)), at: .zero
@@ -59,9 +59,15 @@ import Transfers
   @Test func aCollectorThatNeverAnswersIsNotWaitedFor() throws {
     let server = try RawServer { _ in [.readBody(), .hold] }
     defer { server.stop() }
-    let line = try #require(run(to: server.url("/x?token=a").absoluteString))
+    let line = try #require(run(to: server.url("/x?token=a").absoluteString, patience: .seconds(2)))
     #expect(line.hasPrefix("3 spans were not delivered to \(server.url("/x").absoluteString)"))
     #expect(line.hasSuffix(": the collector has not answered in time"))
+  }
+
+  @Test func spansThatAreNotReadyInTimeAreSaidToBeMissing() {
+    let export = SpanExport(to: "http://127.0.0.1:1", thread: TransferThread(), patience: .milliseconds(1))
+    let url = "http://127.0.0.1:1/v1/traces"
+    #expect(export.finish() == "the last spans were not delivered to \(url): they were not ready in time")
   }
 
   @Test func anAnswerThatIsAnErrorIsTold() throws {

@@ -29,19 +29,20 @@ final class SpanExport: Sendable {
 
   /// The bytes of waiting spans, and the spans of one request.
   private static let limits = (bytes: 8 << 20, spans: 512)
-  /// How long the end of the run waits for the collector.
-  private static let patience = DispatchTimeInterval.seconds(2)
-
   private let url: String
   private let thread: TransferThread
+  private let patience: DispatchTimeInterval
   private let requests = OperationQueue()
   private let queue = DispatchQueue(label: "opdash.spans")
   private let state = Lock(State())
 
   /// `url` is a collector; without a path the path is `/v1/traces`.
-  init(to url: String, thread: TransferThread = .shared) {
+  ///
+  /// The end of the run waits for the collector no longer than `patience`.
+  init(to url: String, thread: TransferThread = .shared, patience: DispatchTimeInterval = .seconds(2)) {
     self.url = Self.endpoint(url)
     self.thread = thread
+    self.patience = patience
   }
 
   /// The URL that spans are sent to.
@@ -80,11 +81,11 @@ final class SpanExport: Sendable {
     proceed()
   }
 
-  /// Waits for the collector, for at most two seconds; returns a line about lost spans, nil without any.
+  /// Waits for the spans and the collector; returns a line about lost spans, nil without any.
   ///
   /// Called once, at the end of the run.
   func finish() -> String? {
-    let isDone = BlockingCall.value(within: Self.patience) { done in
+    let isDone = BlockingCall.value(within: patience) { done in
       let wasDone = state.withLock { state in
         if !state.isDone { state.whenDone = done }
         return state.isDone
@@ -95,7 +96,11 @@ final class SpanExport: Sendable {
       if isDone == nil {
         state.request?.operation.cancel()
         state.lost += state.spans.count + (state.request?.spans ?? 0)
-        state.reason = state.reason ?? "the collector has not answered in time"
+        state.reason = state.reason ?? (state.lost > 0 ? "the collector has not answered in time" : nil)
+      }
+      // The run may have made more events than there was time to make spans of.
+      guard state.isComplete else {
+        return "the last spans were not delivered to \(url.maskedURL): \(state.reason ?? "they were not ready in time")"
       }
       guard state.lost > 0 else { return nil }
       let count = state.lost == 1 ? "1 span was" : "\(state.lost) spans were"
