@@ -63,7 +63,11 @@ struct ResumeCommand {
     plan.queue.resumes = entry.id
     let open = openJobs(resume, of: past.first?.run ?? Run())
     plan.queue.resumedSince = past.last?.entry.startedAt
-    plan.queue.unrecorded = Set(resume.again.map(\.job).filter { open.isOpen($0) })
+    plan.queue.unrecorded = Set(
+      resume.again.map(\.job).filter { id in
+        guard case .download = resume.graph[id].work else { return false }
+        return open.isOpen(id)
+      })
     plan.queue.restored = resume.restored
     plan.queue.restoredInputs = resume.restoredInputs
     plan.queue.leavesWork = resume.leavesWork || !additions.faults.isEmpty
@@ -74,8 +78,7 @@ struct ResumeCommand {
         try RunLaunch(context: context, plan: plan, settings: settings).rehearsal(explains: invocation.explains))
     }
     let left = try AbandonedClusterJobs(
-      of: past.map { AbandonedClusterJobs.EarlierRun(id: $0.entry.id, folder: $0.entry.folder) },
-      open)
+      of: past.map { AbandonedClusterJobs.EarlierRun(id: $0.entry.id, folder: $0.entry.folder) }, open)
     plan.queue.cluster = RunCluster(earlier: left.followed)
     if let ending = left.ending { context.note(ending) }
     try left.cancelOthers()
