@@ -68,6 +68,8 @@ package struct AbandonedClusterJobs {
     let found: [FoundSlurmJob]
     /// The newest submission of each job, by its name in identities.
     let numbers: [String: Int]
+    /// The attempts that the controller may still accept: it did not list them, and nothing shows that they have begun.
+    let inDoubt: Set<SlurmIdentity>
 
     /// The jobs that the cluster has not ended.
     var going: [FoundSlurmJob] { found.filter { !$0.state.isEnded } }
@@ -82,6 +84,7 @@ package struct AbandonedClusterJobs {
 
   package private(set) var followed: [JobID: EarlierClusterJob] = [:]
   private var others: [(run: Left, jobs: [FoundSlurmJob])] = []
+  private var inDoubt: [(run: Left, attempts: Set<SlurmIdentity>)] = []
   private let runner: any SlurmRunner
 
   /// Queries the controller if any of the runs had cluster jobs, and blocks until it answers.
@@ -109,6 +112,7 @@ package struct AbandonedClusterJobs {
         })
       let jobs = run.going.filter { !kept.contains($0.identity) }
       if !jobs.isEmpty { others.append((run, jobs)) }
+      inDoubt.append((run, run.inDoubt.subtracting(kept)))
     }
   }
 
@@ -121,7 +125,9 @@ package struct AbandonedClusterJobs {
       // The newest run that has submitted it.
       for run in runs {
         guard let number = run.numbers[run.observer.identity(job: job.name, attempt: 1).job] else { continue }
-        followed[id] = EarlierClusterJob(run: run.run, folder: run.folder, number: number)
+        if !run.observer.files.isWithdrawn(run.observer.identity(job: job.name, attempt: number)) {
+          followed[id] = EarlierClusterJob(run: run.run, folder: run.folder, number: number)
+        }
         break
       }
     }
@@ -137,7 +143,16 @@ package struct AbandonedClusterJobs {
   }
 
   /// Cancels the jobs that are not followed and waits for their end, because they may still write files of the new run.
+  ///
+  /// A submission that the controller accepts later executes nothing.
   package func cancelOthers() throws {
+    var others = others
+    for (run, attempts) in inDoubt {
+      let begun = attempts.filter { !run.observer.files.withdraw($0) }
+      guard !begun.isEmpty else { continue }
+      let jobs = try Self.found(run.observer).filter { begun.contains($0.identity) && !$0.state.isEnded }
+      if !jobs.isEmpty { others.append((run, jobs)) }
+    }
     guard !others.isEmpty else { return }
     let answer = BlockingCall.value(within: Self.patience) { done in
       runner.run(SlurmCommand(["scancel"] + others.flatMap { $0.jobs.map(\.id) }.words)) { done($0) }
@@ -174,16 +189,23 @@ package struct AbandonedClusterJobs {
     }
     if let sentence = absence() { throw ClusterRefusal(messages: [sentence]) }
     let observer = SlurmObserver(run: run.id, folder: folder, runner: runner)
+    // sbatch may have been killed before the controller had accepted its job: the query need not list what was submitted.
+    let submitted = observer.files.submissions(run: observer.run)
     let found = try found(observer)
-    var numbers = observer.files.attempts()
-    for job in found { numbers[job.identity.job] = max(numbers[job.identity.job] ?? 0, job.identity.attempt) }
+    let listed = Set(found.map(\.identity))
+    let inDoubt = Set(submitted.filter { !$0.value }.keys).subtracting(listed)
+    var numbers: [String: Int] = [:]
+    for identity in listed.union(submitted.keys) {
+      numbers[identity.job] = max(numbers[identity.job] ?? 0, identity.attempt)
+    }
     // A job that was cancelled, perhaps by a run that resumed this one, is executed again. If an attempt was submitted
     // twice, one of the two submissions is cancelled.
     let others = Set(found.filter { $0.state != .cancelled }.map(\.identity))
     for job in found where numbers[job.identity.job] == job.identity.attempt && !others.contains(job.identity) {
       numbers[job.identity.job] = nil
     }
-    return Left(run: run.id, folder: folder, observer: observer, found: found, numbers: numbers)
+    return Left(
+      run: run.id, folder: folder, observer: observer, found: found, numbers: numbers, inDoubt: inDoubt)
   }
 
   private static func found(_ observer: SlurmObserver) throws -> [FoundSlurmJob] {
@@ -231,9 +253,13 @@ package struct EarlierClusterJob: Sendable, Equatable {
   ) {
     // Queries now: a number that was known earlier may be someone else's by now.
     observer.find { found in
-      guard let jobs = try? found.get().filter({ !$0.state.isEnded && attempts.contains($0.identity) }) else {
-        return done(false)
+      guard let found = try? found.get() else { return done(false) }
+      let jobs = found.filter { !$0.state.isEnded && attempts.contains($0.identity) }
+      // The controller may still accept the others; one that has begun meanwhile is in the next query.
+      let begun = attempts.subtracting(found.map(\.identity)).filter {
+        !observer.files.hasClaim(of: $0) && !observer.files.withdraw($0)
       }
+      guard begun.isEmpty else { return done(false) }
       guard !jobs.isEmpty else { return done(true) }
       runner.run(SlurmCommand(["scancel"] + jobs.map(\.id).words)) { done(!$0.isWithoutController) }
     }

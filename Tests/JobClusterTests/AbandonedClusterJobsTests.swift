@@ -104,6 +104,44 @@ struct AbandonedClusterJobsTests {
     #expect(try jobs(twice, plan("a")).followed == [JobID(0): followed("r", 1)])
   }
 
+  private func write(_ text: String, to name: String) throws {
+    try Data(text.utf8).write(to: folders.file(name))
+  }
+
+  private func claim(_ name: String) -> String? { try? String(contentsOf: folders.file(name), encoding: .utf8) }
+
+  /// The controller may accept it after the query, as sbatch may be killed before it answers.
+  @Test(arguments: ["r/cluster/a.2.sent", "r/cluster/x.batch"])
+  func aSubmissionThatNoQueryListsIsFollowed(file: String) throws {
+    try write("b.1\na.2\n", to: file)
+    let slurm = ListedJobs([])
+    let left = try jobs(slurm, plan("a"))
+    #expect(left.followed == [JobID(0): followed("r", 2)] && left.ending == nil)
+    try left.cancelOthers()
+    #expect(slurm.cancelled == [] && claim("r/cluster/a.2.claim") == nil)
+    #expect(claim("r/cluster/b.1.claim") == (file.hasSuffix("batch") ? "withdrawn\n" : nil))
+  }
+
+  @Test func aSubmissionThatIsNotFollowedExecutesNothing() throws {
+    try write("", to: "r/cluster/a.1.sent")
+    let left = try jobs(ListedJobs([]), plan("a", changed: ["a"]))
+    #expect(left.followed == [:] && left.ending == nil)
+    try left.cancelOthers()
+    #expect(claim("r/cluster/a.1.claim") == "withdrawn\n")
+    #expect(try jobs(ListedJobs([]), plan("a")).followed == [:])
+  }
+
+  /// The first query does not list it, the second one does.
+  @Test func aSubmissionThatHasBegunMeanwhileIsCancelled() throws {
+    try write("", to: "r/cluster/a.1.sent")
+    let slurm = ListedJobs([])
+    let left = try jobs(slurm, plan())
+    try write("7 node1\n", to: "r/cluster/a.1.claim")
+    slurm.list([ListedJobs.job(7, "RUNNING", attempt: 1)])
+    try left.cancelOthers()
+    #expect(slurm.cancelled == ["scancel", "7"])
+  }
+
   @Test func jobsThatStayOutAreNotEnded() throws {
     let slurm = ListedJobs([ListedJobs.job(7, "RUNNING", attempt: 1)])
     #expect(

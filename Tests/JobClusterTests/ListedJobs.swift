@@ -41,6 +41,9 @@ final class ListedJobs: SlurmRunner {
     done(answer)
   }
 
+  /// Replaces the lines.
+  func list(_ lines: [String]) { state.withLock { $0.lines = lines } }
+
   /// The words of all calls that cancel.
   var cancelled: [String] { state.withLock(\.cancelled) }
   var queries: Int { state.withLock(\.queries) }

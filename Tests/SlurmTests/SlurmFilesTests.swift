@@ -39,23 +39,41 @@ import Testing
     SlurmIdentity(run: "r", job: job, attempt: attempt)
   }
 
-  @Test func theGreatestAttemptOfEachJobIsToldByItsFiles() {
-    for name in ["a.2.claim", "a.10.out", "a.9.exit", "b.c.1.values"] { write("", to: name) }
-    for name in ["x.batch", "x.7.sh", "d.4.kill", "e.out", "f.x.out", "g.1.halt", "noise"] { write("", to: name) }
-    #expect(files.attempts() == ["a": 10, "b.c": 1])
-    #expect(SlurmFiles(folder: files.folder + "/none").attempts() == [:])
+  private func submissions(_ files: SlurmFiles) -> [String: Bool] {
+    let found = files.submissions(run: "r")
+    #expect(found.keys.allSatisfy { $0.run == "r" })
+    return Dictionary(uniqueKeysWithValues: found.map { ($0.key.fileName, $0.value) })
+  }
+
+  @Test func submissionsAreToldByTheFilesOfTheirAttempts() {
+    for name in ["a.2.claim", "a.10.out", "a.2.out", "a.9.exit", "b.c.1.values", "h.1.sent", "h.2.sent", "h.2.claim"] {
+      write("", to: name)
+    }
+    for name in ["x.7.sh", "d.4.kill", "e.out", "f.x.out", "g.1.halt", "noise"] { write("", to: name) }
+    write("a.2\nk.1\nnoise\n", to: "x.batch")
+    #expect(
+      submissions(files) == [
+        "a.2": true, "a.10": false, "a.9": false, "b.c.1": false, "h.1": false, "h.2": true, "k.1": false,
+      ])
+    #expect(submissions(SlurmFiles(folder: files.folder + "/none")) == [:])
   }
 
   @Test func aNameThatIsNotTextHidesNoOther() {
     write("", to: "a.2.claim")
     close(open(BytePath(files.folder).appending(BytePath([0xFF])).cString, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
-    #expect(files.attempts() == ["a": 2])
+    #expect(submissions(files) == ["a.2": true])
+  }
+
+  @Test func onlyNodesLeaveFilesOfAttempts() {
+    for name in ["x.batch", "x.7.sh", "d.4.kill", "e.out", "g.1.halt", "h.1.sent"] { write("", to: name) }
+    #expect(!files.hasAttempts())
+    write("", to: "a.2.out")
+    #expect(files.hasAttempts())
   }
 
   @Test func theFilesOfAnAttemptAloneAreRemoved() {
-    for name in ["a.1.claim", "a.1.out", "a.1.exit", "a.1.values", "a.2.claim", "a.1.kill", "b.1.out"] {
-      write("", to: name)
-    }
+    for ending in ["sent", "claim", "out", "exit", "values", "halt", "kill"] { write("", to: "a.1.\(ending)") }
+    for name in ["a.2.claim", "b.1.out"] { write("", to: name) }
     files.remove(identity("a", 1))
     #expect(folder.names(in: "jobs") == ["a.1.kill", "a.2.claim", "b.1.out"])
   }

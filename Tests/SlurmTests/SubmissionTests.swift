@@ -20,6 +20,16 @@ import Testing
     #expect(bench.statuses("a") == [.pending(SlurmJobID(7), SlurmReason("Resources"))])
   }
 
+  @Test func whatIsSubmittedIsInTheFolderBefore() throws {
+    let bench = try Bench()
+    bench.follow("a", SlurmResources(cpus: 2))
+    for number in 0..<3 { bench.follow("b\(number)") }
+    bench.advance(.milliseconds(500))
+    #expect(bench.slurm.calls(of: "sbatch").count == 2)
+    let submitted = bench.observer.files.submissions(run: bench.observer.run)
+    #expect(submitted == Dictionary(uniqueKeysWithValues: ["a", "b0", "b1", "b2"].map { (bench.identity($0), false) }))
+  }
+
   @Test func aSubmissionThatDidNotReachTheControllerIsMadeAgain() throws {
     let bench = try Bench()
     bench.slurm.change { $0.canned["sbatch"] = [FakeSlurm.slow] }

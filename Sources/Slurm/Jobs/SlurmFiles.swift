@@ -4,9 +4,10 @@ import Operations
 
 /// The files of a run's cluster jobs, in one folder on the file system that the nodes share.
 ///
-/// Each attempt has `.claim`, which names the job that executes it or says that none does; `.out`, its output;
-/// `.exit`, its status; and `.halt`, if this program has held or stopped it. Each array has `.batch`, which lists the
-/// attempt of each index, and a `.sh` script for each attempt. All calls may block.
+/// Each attempt has `.sent`, written before it is submitted by itself; `.claim`, which names the job that executes it or
+/// says that none does; `.out`, its output; `.exit`, its status; and `.halt`, if this program has held or stopped it.
+/// Each array has `.batch`, which lists the attempt of each index and is written before the submission too, and a `.sh`
+/// script for each attempt. All calls may block.
 package struct SlurmFiles: Sendable {
   package let folder: String
 
@@ -23,27 +24,42 @@ package struct SlurmFiles: Sendable {
   /// The path of the file that receives an attempt's values for other jobs.
   package func valuesPath(of identity: SlurmIdentity) -> String { path(of: identity) + ".values" }
 
-  /// The greatest attempt of each job that has left a file, keyed by the job's name as identities have it.
-  package func attempts() -> [String: Int] {
-    var attempts: [String: Int] = [:]
+  /// Whether a node has written a file of an attempt.
+  func hasAttempts() -> Bool {
+    names().contains { name in
+      guard let dot = name.lastIndex(of: "."), Self.endings.contains(name[dot...]) else { return false }
+      return SlurmIdentity(fileName: name[..<dot], encodedRun: "") != nil
+    }
+  }
+
+  /// The attempts that may have been submitted, also if no query shows it yet, and whether each is claimed.
+  package func submissions(run: String) -> [SlurmIdentity: Bool] {
+    var attempts: [SlurmIdentity: Bool] = [:]
     for name in names() {
-      // The `.halt` is written by this program, not by a node.
-      guard let dot = name.lastIndex(of: "."), name[dot...] != ".halt", Self.endings.contains(name[dot...]),
-        let identity = SlurmIdentity(fileName: name[..<dot], encodedRun: "")
-      else { continue }
-      attempts[identity.job] = max(attempts[identity.job] ?? 0, identity.attempt)
+      guard let dot = name.lastIndex(of: ".") else { continue }
+      let (stem, ending) = (name[..<dot], name[dot...])
+      if ending == ".batch" {
+        attempts.merge((batch(named: String(stem), run: run) ?? []).map { ($0, false) }) { isClaimed, _ in isClaimed }
+      } else if ending == ".sent" || Self.endings.contains(ending),
+        let identity = SlurmIdentity(fileName: stem, encodedRun: run)
+      {
+        attempts[identity] = attempts[identity] == true || ending == ".claim"
+      }
     }
     return attempts
   }
 
   private func names() -> [String] { BytePath(folder).names()?.map(\.text) ?? [] }
 
-  /// The suffixes of an attempt's file names.
-  private static let endings: Set<Substring> = [".claim", ".out", ".exit", ".values", ".halt"]
+  /// The suffixes of the files of an attempt that nodes write.
+  private static let endings: Set<Substring> = [".claim", ".out", ".exit", ".values"]
+
+  /// Notes that an attempt is submitted by itself; returns a message if that fails.
+  func noteSubmission(of identity: SlurmIdentity) -> String? { write("", to: path(of: identity) + ".sent") }
 
   /// Removes the files of an attempt that is executed anew.
   package func remove(_ identity: SlurmIdentity) {
-    for ending in Self.endings { unlink(path(of: identity) + ending) }
+    for ending in Self.endings.union([".sent", ".halt"]) { unlink(path(of: identity) + ending) }
   }
 
   /// Removes the values and the scripts of arrays, which contain the jobs' environments; for a run that has ended.
@@ -82,10 +98,10 @@ package struct SlurmFiles: Sendable {
   }
 
   /// Whether an attempt is claimed, by a job that has begun to execute it or by `withdraw(_:)`.
-  func hasClaim(of identity: SlurmIdentity) -> Bool { access(path(of: identity) + ".claim", F_OK) == 0 }
+  package func hasClaim(of identity: SlurmIdentity) -> Bool { access(path(of: identity) + ".claim", F_OK) == 0 }
 
   /// Claims an abandoned attempt, so that a job that Slurm may still start executes nothing; false if one has begun.
-  func withdraw(_ identity: SlurmIdentity) -> Bool {
+  package func withdraw(_ identity: SlurmIdentity) -> Bool {
     let descriptor = open(path(of: identity) + ".claim", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return errno != EEXIST }
     defer { _ = close(descriptor) }
@@ -94,7 +110,9 @@ package struct SlurmFiles: Sendable {
   }
 
   /// Whether an attempt was withdrawn before a job had begun it.
-  func isWithdrawn(_ identity: SlurmIdentity) -> Bool { text(of: path(of: identity) + ".claim") == Self.withdrawal }
+  package func isWithdrawn(_ identity: SlurmIdentity) -> Bool {
+    text(of: path(of: identity) + ".claim") == Self.withdrawal
+  }
 
   private static let withdrawal = "withdrawn\n"
 

@@ -258,7 +258,7 @@ extension SlurmObserver {
   private func endAfterOutage(_ followed: FollowedJob, _ end: SlurmEnd) -> SlurmEnd? {
     if let exit = files.exit(of: followed.identity) { return SlurmEnd(shellStatus: exit.status) }
     // Nodes that don't see the folder leave no files of any job.
-    let hasFiles = hasFiles ?? !files.attempts().isEmpty
+    let hasFiles = hasFiles ?? files.hasAttempts()
     self.hasFiles = hasFiles
     guard hasFiles else { return end }
     if files.hasClaim(of: followed.identity) {

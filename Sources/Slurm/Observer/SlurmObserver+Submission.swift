@@ -48,6 +48,8 @@ extension SlurmObserver {
   }
 
   /// Writes the files of a batch and returns its sbatch call.
+  ///
+  /// The files say what is submitted before it is: if this process dies, the next one does not execute it twice.
   private func command(for batch: [FollowedJob]) -> Result<SlurmCommand, Problem> {
     if let problem = files.makeFolder() { return .failure(Problem(sentence: problem)) }
     let resources = batch[0].job.resources
@@ -56,6 +58,7 @@ extension SlurmObserver {
     let script: String
     var name = resources.name ?? batch[0].job.name
     if batch.count == 1 {
+      if let problem = files.noteSubmission(of: batch[0].identity) { return .failure(Problem(sentence: problem)) }
       comment = batch[0].identity.comment
       script = BatchScript.text(of: batch[0].job, files: files)
     } else {
