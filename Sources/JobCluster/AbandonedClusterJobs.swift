@@ -189,7 +189,7 @@ package struct AbandonedClusterJobs {
     }
     if let sentence = absence() { throw ClusterRefusal(messages: [sentence]) }
     let observer = SlurmObserver(run: run.id, folder: folder, runner: runner)
-    // sbatch may have been killed before the controller had accepted its job: the query need not list what was submitted.
+    // sbatch may have been killed before the controller had accepted its job, so a query may lack submitted attempts.
     let submitted = observer.files.submissions(run: observer.run)
     let found = try found(observer)
     let listed = Set(found.map(\.identity))

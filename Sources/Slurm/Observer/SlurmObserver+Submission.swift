@@ -49,7 +49,7 @@ extension SlurmObserver {
 
   /// Writes the files of a batch and returns its sbatch call.
   ///
-  /// The files say what is submitted before it is: if this process dies, the next one does not execute it twice.
+  /// The files list the attempts before sbatch is called: if this process dies, the next one executes none of them twice.
   private func command(for batch: [FollowedJob]) -> Result<SlurmCommand, Problem> {
     if let problem = files.makeFolder() { return .failure(Problem(sentence: problem)) }
     let resources = batch[0].job.resources
