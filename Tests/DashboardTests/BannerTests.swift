@@ -118,6 +118,37 @@ import Testing
     #expect(text(bench) == "Stopping 2 jobs: a, b, killed in 0:04")
   }
 
+  @Test func onAFrozenDisplayTheCountdownContinues() {
+    var clean = Job.shell("clean")
+    clean.finally = .always
+    var builder = RunBuilder([.shell("a"), clean])
+    builder.at(3)
+    builder.move("a", .executing)
+    builder.cancel("a")
+    builder.state(.stopRequested(.terminate, by: .policy))
+    var bench = Bench(builder)
+    bench.press(.character("Z"))
+    bench.play { $0.move("clean", .executing) }
+    bench.now = .milliseconds(6100)
+    #expect(bench.model.isMoving && row(bench).hasPrefix(" Stopping 2 jobs: a, clean, killed in 0:02"))
+  }
+
+  @Test func theHelpPageHasNoneOfTheBannersKeys() {
+    var benches = [
+      bench("a") { $0.state(.runFinished(RunSummary())) },
+      bench("a") { $0.state(.stopRequested(.terminate, by: .person)) },
+      bench("a") { $0.move("a", .ready(for: .person)) },
+      bench("a") { $0.state(.watchChanged(true, fault: "x")) },
+    ]
+    func namesKey(_ row: String) -> Bool { row.contains(#/ (quits|kills now|approves|tries again)$/#) }
+    for place in benches.indices {
+      #expect(namesKey(row(benches[place])))
+      benches[place].press(.character("?"))
+      let row = benches[place].frame().text(row: 0)
+      #expect(row.hasPrefix(" \(text(benches[place])?.prefix(4) ?? "")") && !namesKey(row))
+    }
+  }
+
   @Test func anOutageFillsALineOfEightyColumns() {
     let down = bench("ab") { run in
       run.move("a", .executing)
@@ -152,6 +183,12 @@ import Testing
   @Test func aPastInstantHasTenthsWhereAStepIsShorterThanASecond() {
     #expect(text(past(at: 12_350, end: 50)) == "PAST: the run at 0:12.3 of 0:50")
     #expect(text(past(at: 12_350, end: 51)) == "PAST: the run at 0:12 of 0:51")
+  }
+
+  @Test func aPastInstantIsOfTheRunUpToThePresent() {
+    var bench = past(at: 12_350, end: 100)
+    bench.now = .seconds(150)
+    #expect(row(bench).hasPrefix(" PAST: the run at 0:12 of 2:30 "))
   }
 
   @Test(arguments: [

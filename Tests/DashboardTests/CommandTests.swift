@@ -254,7 +254,7 @@ import Testing
       (.untag, "nothing is tagged"), (.fold, "no row is under it"), (.zoomIn, "that is for the timeline, 3"),
       (.next, "nothing is searched: press /"), (.previous, "nothing is searched: press /"), (.range, "no log is shown"),
       (.merged, "no log is shown"), (.left, "no log is shown"), (.nextPane, "there is one pane"),
-      (.drain, "the run has ended"), (.scrubBack, "the run is not recorded: there is no past to show"),
+      (.scrubBack, "the run is not recorded: there is no past to show"),
       (.scrubForward, "this is the present; , shows the past"), (.moreSlots, "no slot to add"),
       (.fewerSlots, "one slot is the least"), (.fewerPool, "one unit is the least of pool net"),
       (.copy, "nothing to copy"), (.copyAll, "nothing to copy"), (.tagAll, "no job here"), (.zoom, "no job here"),
@@ -278,6 +278,82 @@ import Testing
     #expect(model.notice?.text == "attached with --read-only: the run can't be changed from here")
     model.attachment = .full
     #expect(Command.cancel.request(&model, .zero) == [.send(.cancel([JobID(0)], by: .person))])
+  }
+
+  @Test func aRefusalNamesTheStateOfTheRun() {
+    var job = Job.shell("a", uses: ["net": 1])
+    job.inputs = ["/a.c"]
+    var builder = RunBuilder([job], slots: 1, pools: ["net": 1])
+    builder.move("a", .executing)
+    builder.state(.stopRequested(.terminate, by: .signal))
+    let closed: [Command] = [.drain, .watch]
+    let sizes: [Command] = [.moreSlots, .fewerSlots, .morePool, .fewerPool]
+    var bench = Bench(builder)
+    for command in closed { #expect(command.refusal(in: bench.model) == "the run is stopping") }
+    #expect(Command.fewerSlots.refusal(in: bench.model) == "one slot is the least")
+    bench.play { $0.move("a", .cancelled(by: .signal)) }
+    for command in closed + sizes {
+      #expect(!command.isEnabled(in: bench.model) && command.refusal(in: bench.model) == "the run has ended")
+    }
+  }
+
+  @Test func whereTheFilterMatchesNothingThereIsNoJob() {
+    var model = model(.executing)
+    model.setFilter(JobFilter("zzz"))
+    FramePreparation.prepare(&model, now: .zero)
+    for command in Command.all where command.jobs != nil && command != .approve {
+      model.notice = nil
+      #expect(command.request(&model, .zero).isEmpty && model.notice?.text == "no job here", "\(command)")
+    }
+  }
+
+  @Test func theRefusalIsAboutTheTaggedJob() {
+    let once = Job(name: "b", work: .operation(OperationWork(className: "Parse", visibility: .whole)))
+    var builder = RunBuilder([.shell("a"), once])
+    builder.move("b", .executing)
+    var bench = Bench(builder)
+    bench.select("b")
+    bench.model.tags = [JobID(0)]
+    #expect(Command.kill.refusal(in: bench.model) == "this job is not running")
+  }
+
+  @Test func aFailureThatWasAllowedIsNotAmongTheFailedJobs() {
+    let model = model(.failed(Self.failure, allowed: true), .executing)
+    #expect(Command.retryFailed.refusal(in: model) == "no job has failed")
+  }
+
+  @Test func aJobThatIsBeingStoppedIsNotCancelledAgain() {
+    func stopping(_ canceller: JobState.Canceller, _ facts: JobFact...) -> Bench {
+      var builder = RunBuilder([.shell("a"), .shell("b")])
+      builder.move("a", .executing)
+      builder.cancel("a", by: canceller)
+      for fact in facts { builder.state(fact) }
+      var bench = Bench(builder)
+      bench.select("a")
+      bench.press(.character("x"))
+      return bench
+    }
+    var bench = stopping(.person)
+    #expect(bench.commands.isEmpty && bench.model.notice?.text == "it is being stopped: X kills it")
+    bench.model.notice = nil
+    let line = bench.frame().text(row: 23)
+    #expect(line.contains(" X kill") && !line.contains("cancel"))
+    bench.model.tags = [JobID(0), JobID(1)]
+    bench.press(.character("x"))
+    #expect(bench.commands == [.cancel([JobID(1)], by: .person)])
+    bench.model.tags = []
+    bench.press(.character("X"))
+    #expect(bench.commands.last == .kill([JobID(0)]))
+    bench.play { $0.cancel("a", kill: true) }
+    for (key, text) in [(Key.character("X"), "it is being killed"), (.character("x"), "it is being stopped")] {
+      bench.press(key)
+      #expect(bench.commands.count == 2 && bench.model.notice?.text == text)
+    }
+    // Another attempt would follow.
+    for canceller in [JobState.Canceller.restart, .timeout] {
+      #expect(stopping(canceller).commands == [.cancel([JobID(0)], by: .person)])
+    }
+    #expect(stopping(.timeout, .stopRequested(.terminate, by: .timeout)).commands.isEmpty)
   }
 
   @Test func aRetryIsRefusedByTheStateOfTheRun() {

@@ -198,7 +198,7 @@ import Testing
     #expect(bench.model.cursorRow == 0 && bench.cursor == "a" && bench.model.target == nil)
     #expect(command.request(&bench.model, bench.now).isEmpty)
     #expect(bench.model.prompt == nil && bench.model.tags.isEmpty && bench.model.page == .list)
-    #expect(bench.model.notice?.text == (command.section == .running ? "this job uses no pool" : "no job here"))
+    #expect(bench.model.notice?.text == "no job here")
     // Its log can be read, and tagged jobs can be ended.
     bench.press(.tab)
     #expect(bench.model.target == JobID(0))

@@ -54,7 +54,7 @@ struct GoldenTests {
       Scene(name: "80x24-unfolded", width: 80, height: 24, keys: [.character("e")]),
       Scene(
         name: "80x24-confirm", width: 80, height: 24,
-        keys: [.character("c"), .character("j"), .character("j"), .character(" "), .character("x")]),
+        keys: "cjjj x".map { .character($0) }),
       Scene(
         name: "120x40-timeline-zoomed", width: 120, height: 40,
         keys: [.character("3"), .character("i"), .character("i"), .left]),

@@ -114,6 +114,17 @@ import Testing
     #expect(bench.frame().text(row: y + 1) == " 00:01.0  " + String(repeating: "x", count: 68) + ">")
   }
 
+  @Test func textLeftOfTheEdgeIsMarkedAsWell() {
+    var bench = Bench.talker([String(repeating: "x", count: 90), "short", ""])
+    bench.press(.right)
+    let y = Layout(bench.model).log.y
+    let rows = (0..<3).map { String(bench.frame().text(row: y + $0).dropFirst(10)) }
+    #expect(rows == ["<" + String(repeating: "x", count: 67) + ">", "<", ""])
+    #expect(bench.frame(GoldenTests.utf8)[10, y].text == "‹")
+    bench.press(.character("w"))
+    #expect(bench.frame().text(row: y + 1).hasSuffix(" " + String(repeating: "x", count: 21)))
+  }
+
   @Test func aMarkedRangeIsBarredFromEndToEnd() {
     var bench = Bench.talker((0..<5).map { "line \($0)" })
     bench.press(.tab, .up, .character("v"), .up, .up)

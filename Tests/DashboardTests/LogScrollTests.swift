@@ -193,6 +193,46 @@ import Testing
     #expect(bench.model.log.shift == 0)
   }
 
+  @Test func aMatchUnderTheMarkAtTheLeftIsSlidBack() {
+    var bench = Bench.talker(["........needle" + String(repeating: ".", count: 190)])
+    bench.press(.tab, .right, .character("/"))
+    bench.type("needle")
+    bench.press(.enter)
+    #expect(bench.frame().text(row: Layout(bench.model).log.y).contains("needle"))
+  }
+
+  /// A reader of the first of 100 lines, all of which have left memory.
+  private func late() -> Bench {
+    var bench = talker(100)
+    bench.press(.tab, .character("g"))
+    bench.play { run in for number in 0..<(LogRing.capacity + 50) { run.log("talker", "new \(number)") } }
+    return bench
+  }
+
+  @Test func aSearchOfHeldLinesSaysThatThereAreNewerOnes() {
+    var bench = late()
+    bench.press(.character("/"))
+    bench.type("new")
+    #expect(bench.frame().text(row: 23).contains("0 lines here "))
+    let answer = "not found in the lines being read; 2050 newer: f follows"
+    for key in [Key.enter, .character("n")] {
+      bench.model.notice = nil
+      bench.press(key)
+      #expect(bench.model.notice?.text == answer)
+      #expect(bench.frame().text(row: 23).hasSuffix(answer))
+    }
+    #expect(bench.frame().text(row: Layout(bench.model).logBar.y).contains(" /new 0 here  2050 newer "))
+    bench.press(.character("/"), .control("u"))
+    bench.type("line 99")
+    bench.press(.enter, .character("n"))
+    #expect(bench.model.notice?.text == "past the lines being read: the first match")
+    bench.press(.character("f"), .character("/"), .control("u"))
+    bench.type("none")
+    bench.press(.enter)
+    #expect(bench.model.notice?.text == "not found in the newest 2000 lines: none")
+    #expect(bench.frame().text(row: Layout(bench.model).logBar.y).contains(" /none 0  "))
+  }
+
   // MARK: Many jobs, one job, the program
 
   @Test func eachLogIsSaid() {
@@ -244,6 +284,24 @@ import Testing
     bench.press(.character("E"))
     #expect(bench.model.notice?.text == "the first error; older lines are in the file only")
     #expect(line(bench) == "error: x")
+  }
+
+  @Test func theLineOfAnErrorIsShownFromItsStart() {
+    var bench = Bench.talker(["error: x" + String(repeating: ".", count: 190)])
+    bench.press(.tab, .right, .right, .character("E"))
+    #expect(bench.model.log.shift == 0)
+  }
+
+  @Test func withoutAnErrorHeldLinesAreNotTheWholeLog() {
+    var bench = late()
+    bench.press(.character("E"))
+    #expect(bench.model.notice?.text == "no error in the lines being read; 2050 newer: f follows")
+    var written = Bench.talker([])
+    written.play { $0.log("talker", "x", .stderr) }
+    written.press(.tab, .up)
+    written.play { run in for number in 0..<(LogRing.capacity + 50) { run.log("talker", "error \(number)") } }
+    written.press(.character("E"))
+    #expect(written.model.notice?.text == "no line being read names an error: the first of stderr")
   }
 
   @Test func inTheMergedLogAnErrorOfAnOlderAttemptIsPassedOver() {

@@ -125,6 +125,42 @@ import Testing
     #expect(!model.isPast && model.wantedPast == nil && model.run == builder.run && model.index.classes.count == 3)
   }
 
+  /// The run of `a`, then of `a` and `b`, and a bench of `a`, `b` and `c` with all of them tagged and the cursor on `c`.
+  private func grown() -> (first: Run, second: Run, bench: Bench) {
+    var builder = RunBuilder([.shell("a")])
+    let first = builder.run
+    builder.state(.jobAdded(JobID(1), .shell("b")))
+    let second = builder.run
+    builder.state(.jobAdded(JobID(2), .shell("c")))
+    var bench = Bench(builder)
+    bench.select("c")
+    bench.press(.character("A"))
+    return (first, second, bench)
+  }
+
+  @Test func tagsAndCursorOfLaterJobsReturnWithThem() {
+    var (first, second, bench) = grown()
+    for (run, tags) in [(first, [0]), (second, [0, 1]), (first, [0])] {
+      bench.model.show(run, at: .zero)
+      FramePreparation.prepare(&bench.model, now: bench.now)
+      #expect(bench.model.tags == Set(tags.map { JobID($0) }) && bench.cursor == "a")
+    }
+    bench.press(.character("Z"))
+    #expect(bench.model.tags.count == 3 && bench.cursor == "c")
+    bench.select("b")
+    bench.model.show(first, at: .zero)
+    bench.model.show(second, at: .zero)
+    #expect(bench.cursor == "b")
+  }
+
+  @Test func whatAPersonChoosesInThePastStays() {
+    var (_, second, bench) = grown()
+    bench.model.show(second, at: .zero)
+    FramePreparation.prepare(&bench.model, now: bench.now)
+    bench.press(.down, .character("U"), .character("Z"))
+    #expect(!bench.model.isFrozen && bench.model.tags.isEmpty && bench.cursor == "b")
+  }
+
   // MARK: Rows
 
   @Test func aJobIsOnTheScreenWithItsRow() {

@@ -161,6 +161,21 @@ import Testing
     }
   }
 
+  @Test func onTheHelpPageNoClickQuits() {
+    var bench = bench(3)
+    bench.play { $0.move("job-0", .executing) }
+    bench.press(.character("?"))
+    let hints = Footer.hints(bench.model, width: 80)
+    #expect(hints.map(\.command) == [.back, .help])
+    for hint in hints {
+      send(.click, hint.x, 23, &bench)
+      #expect(bench.model.page == .list && bench.model.prompt == nil)
+      bench.press(.character("?"))
+    }
+    #expect(Command.quit.request(&bench.model, bench.now).isEmpty)
+    #expect(bench.model.page == .list && bench.model.prompt == nil)
+  }
+
   @Test func aDoubleClickOnANameOfTheMergedLogGoesToItsJob() {
     var builder = RunBuilder([.shell("a"), .shell("b")])
     for name in ["a", "b"] {

@@ -88,6 +88,13 @@ import Testing
     #expect(axis.hasPrefix("     JOB      0:00      0:10      ") && axis.hasSuffix(labels))
   }
 
+  @Test func aTimelineWithoutRowsSaysWhy() {
+    var bench = Bench(RunBuilder([.shell("a")]))
+    bench.press(.character("3"), .character("/"))
+    bench.type("zzz")
+    #expect(bench.frame().text(row: Layout(bench.model).list.y) == "   no job matches zzz")
+  }
+
   /// The legend at a width.
   private func legend(_ width: Int, _ facts: (inout RunBuilder) -> Void = { _ in }) -> String {
     var builder = RunBuilder([.shell("a"), .shell("z")])

@@ -88,7 +88,7 @@ import Testing
   @Test func theHelpKeepsThePaneAndItsRange() {
     var bench = Bench.talker((0..<30).map { "line \($0)" })
     bench.press(.enter, .tab, .character("v"), .character("?"))
-    #expect(bench.frame().text(row: 23).hasPrefix(" Esc back "))
+    #expect(bench.frame().text(row: 23) == " Esc back   ? help")
     bench.press(.escape)
     #expect(bench.model.page == .zoom && bench.model.focus == .log && bench.model.log.mark != nil)
     bench.press(.character("?"))
@@ -137,9 +137,16 @@ import Testing
     #expect(bench.model.log.shift == 8)
     bench.press(.right, .left, .left, .left)
     #expect(bench.model.log.shift == 0)
-    bench.model.log.shift = LogLine.limit - 4
-    bench.press(.right, .right)
-    #expect(bench.model.log.shift == LogLine.limit)
+    for _ in 0..<40 { bench.press(.right) }
+    // The end of the text is in the last of 69 cells.
+    #expect(bench.model.log.shift == 300 - 69)
+    // A search may have slid it farther.
+    bench.model.log.shift = 290
+    bench.press(.right)
+    #expect(bench.model.log.shift == 290)
+    bench.play { $0.log("talker", String(repeating: "x", count: 400), isCut: true) }
+    for _ in 0..<40 { bench.press(.right) }
+    #expect(bench.model.log.shift == 402 - 69 && bench.frame().text.contains("x.."))
     bench.press(.character("w"))
     #expect(bench.model.log.shift == 0 && bench.model.notice?.text == "long lines are wrapped")
     bench.press(.right)
@@ -250,6 +257,34 @@ import Testing
     #expect(bench.model.focus == .log)
     bench.send(.resized(Size(width: 50, height: 20)))
     #expect(bench.model.focus == .list && bench.model.size == Size(width: 50, height: 20))
+  }
+
+  @Test(arguments: [false, true]) func aBannerInPlaceOfTheLogTakesTheFocusToTheList(isFrozen: Bool) {
+    var bench = Bench.talker(["x"], size: Size(width: 80, height: 15))
+    bench.press(.tab)
+    #expect(bench.model.focus == .log)
+    if isFrozen {
+      bench.press(.character("Z"))
+    } else {
+      // A key may come before the next frame.
+      bench.builder.move("talker", .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+      _ = Update.apply(.facts(bench.builder.take()), to: &bench.model, now: bench.now)
+    }
+    #expect(!bench.model.showsLog && bench.model.focus == .list)
+  }
+
+  @Test func aJobsPageThatLosesItsLogTakesTheFocus() {
+    var bench = Bench.talker(["x"])
+    bench.press(.enter, .tab)
+    #expect(bench.model.focus == .log)
+    bench.send(.resized(Size(width: 80, height: 13)))
+    #expect(bench.model.page == .zoom && bench.model.focus == .list)
+  }
+
+  @Test func theKeyOfTheShownPanelMakesAFullLogHalf() {
+    var bench = Bench.talker(["x"])
+    bench.press(.character("l"), .character("1"))
+    #expect(bench.model.log.extent == .half && !Layout(bench.model).list.isEmpty)
   }
 
   // MARK: Tags

@@ -255,6 +255,20 @@ import Testing
     #expect(bench.effects == (leaves ? [.leave(.stopped)] : []))
   }
 
+  @Test(arguments: [false, true], [false, true]) func aStopOfALiveRunIsShownAtOnce(isPast: Bool, isReplay: Bool) {
+    var bench = bench("a") { $0.move("a", .executing) }
+    bench.model.isReplay = isReplay
+    if isPast { bench.model.show(bench.model.run, at: .zero) } else { bench.press(.character("Z")) }
+    bench.model.wantedPast = .zero
+    bench.play { $0.state(.stopRequested(.terminate, by: .signal)) }
+    #expect(bench.model.isFrozen == isReplay && (bench.model.wantedPast != nil) == isReplay)
+    #expect(bench.frame().text(row: 2).hasPrefix(" Stopping 1 job: a"))
+    // A person may freeze it again.
+    if !isReplay { bench.press(.character("Z")) }
+    bench.play { $0.state(.stopRequested(.kill, by: .signal)) }
+    #expect(bench.model.isFrozen)
+  }
+
   @Test func aReplayOfAStoppedRunStays() {
     var bench = bench("a") { $0.move("a", .executing) }
     bench.model.isReplay = true

@@ -102,9 +102,9 @@ struct Command: Sendable {
   /// The answer to its key while it is not enabled, as specific as possible.
   func refusal(in model: Model) -> String {
     if let past = pastRefusal(in: model) { return past }
-    guard let jobs, jobs.question != .approval, let record = model.record else { return refuse(model) }
-    if model.targets.isEmpty { return "no job here" }
-    return jobs.ability.flatMap { record.job.work.refusal(of: $0) } ?? refuse(model)
+    guard let jobs, jobs.question != .approval else { return refuse(model) }
+    guard let id = model.targets.first else { return "no job here" }
+    return jobs.ability.flatMap { model.run.jobs[id.index].job.work.refusal(of: $0) } ?? refuse(model)
   }
 
   /// Whether its key works on a screen that is too small for any pane: not if it would change a run that can't be seen,

@@ -2,21 +2,30 @@ import JobModel
 import Screen
 
 extension Command {
-  static let cancel = acting(
-    "cancel", [.character("x"), .function(9)], "cancel", question: .ending, verb: "Cancel", where: { !$0.isTerminal },
-    refusal: { _ in "this job has ended" }, word: { _ in "cancel" },
-    effects: { jobs, model, now in
+  static let cancel = Command(
+    "cancel", [.character("x"), .function(9)], "cancel",
+    isEnabled: { model in model.someTarget { !$0.isTerminal } && model.someTarget { isCancellable($0, model) } },
+    refusal: { model in
+      guard model.someTarget({ $0 == .stopping }) else { return "this job has ended" }
+      let way = kill.isEnabled(in: model) ? model.keys.label(kill).map { ": \($0) kills it" } ?? "" : ""
+      return "it is being stopped\(way)"
+    }, word: { _ in "cancel" },
+    jobs: JobAction(
+      question: .ending, verb: { _, _ in "Cancel" },
+      affected: { jobs, model in jobs.filter { isCancellable($0, model) } }
+    ) { jobs, model, now in
       model.say("cancelling \(model.naming(jobs))", now)
       return [.send(.cancel(jobs, by: .person))]
     })
 
   static let kill = Command(
     "kill", [.character("X")], "kill now, without grace",
-    isEnabled: { model in model.someOpenTarget { isActive($0, model, able: .kill) } },
-    refusal: { _ in "this job is not running" }, word: { _ in "kill" },
+    isEnabled: { model in model.someOpenTarget { isKillable($0, model) } },
+    refusal: { $0.someTarget { $0 == .stopping } ? "it is being killed" : "this job is not running" },
+    word: { _ in "kill" },
     jobs: JobAction(
       question: .ending, ability: .kill, verb: { _, _ in "Kill" },
-      affected: { jobs, model in jobs.filter { isActive($0, model, able: .kill) } }
+      affected: { jobs, model in jobs.filter { isKillable($0, model) } }
     ) { jobs, model, now in
       model.say("killing \(model.naming(jobs))", now)
       return [.send(.kill(jobs))]
@@ -127,7 +136,7 @@ extension Command {
     "untag", [.character("U")], "untag all", isEnabled: { !$0.tags.isEmpty }, refusal: "nothing is tagged",
     word: { _ in "untag" },
     change: { model, now in
-      model.tags = []
+      model.untag()
       model.say("no job is tagged now", now)
     })
 
@@ -146,23 +155,6 @@ extension Command {
   }
 
   // MARK: Kinds of commands
-
-  /// A command that acts on the jobs of some classes.
-  private static func acting(
-    _ name: String, _ keys: [Key], _ help: String, question: JobAction.Question = .usual, ability: JobAbility? = nil,
-    verb: String, where test: @escaping @Sendable (StateClass) -> Bool, isEnabled: @escaping Predicate = { _ in true },
-    refusal: @escaping @Sendable (Model) -> String, word: @escaping Words = { _ in nil },
-    effects: @escaping @Sendable ([JobID], inout Model, Duration) -> [Effect]
-  ) -> Command {
-    Command(
-      name, keys, help, isEnabled: { isEnabled($0) && $0.someTarget(able: ability, test) }, refusal: refusal,
-      word: word,
-      jobs: JobAction(
-        question: question, ability: ability, verb: { _, _ in verb },
-        affected: { jobs, model in
-          jobs.filter { id in test(model.stateClass(of: id)) && ability.map { model.isAble(id, $0) } != false }
-        }, effects: effects))
-  }
 
   private static func retrying(
     _ name: String, _ keys: [Key], _ help: String, dependents: Bool, word footerWord: @escaping Words
@@ -193,17 +185,20 @@ extension Command {
       let way = model.keys.label(retry).map { ": \($0) on \(name) retries both" } ?? ""
       return "\(record.job.name) was skipped because of \(name)\(way)"
     }
-    return model.canRetry ? "this job has not failed" : model.whyNoRetry
+    return model.canRetry ? "this job has not failed" : model.whyClosed
   }
 
   private static func prioritizing(
     _ name: String, _ key: Character, _ help: String, verb: String,
     _ change: @escaping @Sendable (JobPriority) -> JobPriority
   ) -> Command {
-    acting(
-      name, [.character(key)], help, verb: verb, where: \.hasPriority,
-      refusal: { _ in "only a job that has not started has a priority" },
-      effects: { jobs, model, now in
+    Command(
+      name, [.character(key)], help, isEnabled: { $0.someTarget(\.hasPriority) },
+      refusal: { _ in "only a job that has not started has a priority" }, word: { _ in nil },
+      jobs: JobAction(
+        verb: { _, _ in verb },
+        affected: { jobs, model in jobs.filter { model.stateClass(of: $0).hasPriority } }
+      ) { jobs, model, now in
         changePriority(jobs, raise: name == "raise", change, &model, now)
       })
   }
@@ -232,6 +227,17 @@ extension Command {
   /// Whether one of the jobs is to be paused; else they are resumed.
   private static func pauses(_ jobs: [JobID], _ model: Model) -> Bool {
     jobs.contains { model.stateClass(of: $0).isPausable }
+  }
+
+  /// Whether a cancellation ends the job, or prevents the attempt after one that is ended for a restart or at its limit.
+  private static func isCancellable(_ id: JobID, _ model: Model) -> Bool {
+    let state = model.stateClass(of: id)
+    guard state == .stopping, let reason = model.run.jobs[id.index].cancelling?.by else { return !state.isTerminal }
+    return reason == .restart || reason == .timeout && model.live.stopping == nil
+  }
+
+  private static func isKillable(_ id: JobID, _ model: Model) -> Bool {
+    isActive(id, model, able: .kill) && model.run.jobs[id.index].cancelling?.isKill != true
   }
 
   private static func isActive(_ id: JobID, _ model: Model, able ability: JobAbility) -> Bool {

@@ -85,8 +85,21 @@ extension Command {
     guard !query.isEmpty else {
       return "nothing is searched" + (model.keys.label(.filter).map { ": press \($0)" } ?? "")
     }
+    if let unread = unread(in: model) { return "not found \(unread)" }
     guard let lines = model.lines, lines.dropped > 0 else { return "not found: \(query)" }
     return "not found in the newest \(Format.count(lines.count, "line")): \(query)"
+  }
+
+  /// The lines that a search has seen, while the log has newer ones that the reader has not come to.
+  private static func unread(in model: Model) -> String? {
+    guard model.newer > 0 else { return nil }
+    let way = model.keys.label(.follow).map { ": \($0) follows" } ?? ""
+    return "in the lines being read; \(model.newer) newer\(way)"
+  }
+
+  /// The message of a search that begins anew at the first line.
+  static func pastEnd(in model: Model) -> String {
+    "past the \(model.newer > 0 ? "lines being read" : "end"): the first match"
   }
 
   /// Switches from one job's log to the merged log, then to the program's output, if any; keeps the line being read.
@@ -118,7 +131,7 @@ extension Command {
     guard let found = model.log.match(after: from, forward: forward) else { return }
     LogScroll.scroll(to: found.line, &model, Layout(model))
     model.log.currentMatch = found.line
-    if found.hasWrapped { model.say(forward ? "past the end: the first match" : "past the top: the last match", now) }
+    if found.hasWrapped { model.say(forward ? pastEnd(in: model) : "past the top: the last match", now) }
   }
 
   private static func goToError(_ model: inout Model, _ now: Duration) {
@@ -136,10 +149,12 @@ extension Command {
       ?? all.first {
         isShown($0, attempt: lines.last?.entry.attempt) && $0.entry.line.stream == .stderr
       }
-    guard let found else { return model.say("no error here", now) }
+    guard let found else { return model.say("no error \(unread(in: model) ?? "here")", now) }
     model.focus = .log
     LogScroll.scroll(to: found.seq, &model, Layout(model))
+    model.log.shift = 0
+    let line = model.newer > 0 ? "no line being read" : "no line"
     let older = lines.dropped > 0 ? "; older lines are in the file only" : ""
-    model.say((named == nil ? "no line names an error: the first of stderr" : "the first error") + older, now)
+    model.say((named == nil ? "\(line) names an error: the first of stderr" : "the first error") + older, now)
   }
 }

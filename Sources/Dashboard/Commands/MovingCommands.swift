@@ -117,7 +117,7 @@ extension Command {
     } else if !model.filter.isEmpty {
       model.setFilter(.everything)
     } else if !model.tags.isEmpty {
-      model.tags = []
+      model.untag()
     } else {
       model.isCursorTaken = false
       model.showsCursor = true
@@ -158,7 +158,20 @@ enum Moving {
 
   static func shift(_ movement: Movement, _ model: inout Model) {
     guard !model.log.wraps else { return }
-    model.log.shift = min(LogLine.limit, max(0, model.log.shift + (movement == .left ? -8 : 8)))
+    let shift = model.log.shift
+    model.log.shift = movement == .left ? max(0, shift - 8) : max(shift, min(farthestShift(model), shift + 8))
+  }
+
+  /// The shift that brings the end of the page's widest line to the edge.
+  private static func farthestShift(_ model: Model) -> Int {
+    guard let lines = model.lines else { return 0 }
+    let layout = Layout(model)
+    let rows = model.rows(lines, layout)
+    // The mark of a cut line follows its text.
+    let widths = rows.page(from: model.logTop(rows, layout), height: layout.log.height).map { row in
+      LogText.width(row.cells) + (row.line.entry.line.isCut ? 2 : 0)
+    }
+    return (widths.max() ?? 0) - rows.width
   }
 
   /// Changes the part of the run that the timeline shows; `change` is given its width in cells, the present and its end.

@@ -7,7 +7,9 @@ extension Command {
     var command = running(
       "retry-failed", [.control("r")], "retry all failed jobs",
       isEnabled: { $0.canRetry && $0.run.counts.failed > 0 && !$0.failures.isEmpty },
-      refusal: { $0.run.counts.failed + $0.run.counts.allowed > 0 ? $0.whyNoRetry : "no job has failed" },
+      refusal: {
+        $0.run.counts.failed == 0 ? "no job has failed" : $0.canRetry ? "no failed job can be retried" : $0.whyClosed
+      },
       word: { $0.isOver ? "retry all failed" : nil }
     ) { model, now in
       let jobs = model.failures
@@ -20,7 +22,7 @@ extension Command {
 
   static let drain = running(
     "drain", [.character("P")], "drain: start nothing new", isEnabled: { !$0.isOver && $0.live.stopping == nil },
-    refusal: { _ in "the run has ended" }, word: { $0.live.isDraining ? "start again" : "drain" },
+    refusal: \.whyClosed, word: { $0.live.isDraining ? "start again" : "drain" },
     effects: { model, now in
       let drains = !model.live.isDraining
       model.say(drains ? "nothing new starts" : "jobs start again", now)
@@ -30,7 +32,7 @@ extension Command {
   static let watch = running(
     "watch", [.character("W")], "watch inputs, or stop it",
     isEnabled: { !$0.isOver && $0.live.stopping == nil && ($0.live.isWatching || $0.readsInputs) },
-    refusal: { $0.readsInputs ? "the run has ended" : "no job has inputs" },
+    refusal: { $0.readsInputs ? $0.whyClosed : "no job has inputs" },
     word: { $0.live.isWatching ? "end watch" : $0.readsInputs ? "watch" : nil },
     effects: { model, now in
       let watches = !model.live.isWatching
@@ -40,8 +42,8 @@ extension Command {
 
   static let moreSlots = running(
     "more-slots", [.character("+"), .character("=")], "one slot more",
-    isEnabled: { !$0.isOver && $0.live.slots < Run.unlimited }, refusal: { _ in "no slot to add" },
-    word: { _ in "slots" },
+    isEnabled: { !$0.isOver && $0.live.slots < Run.unlimited },
+    refusal: { $0.isOver ? $0.whyClosed : "no slot to add" }, word: { _ in "slots" },
     effects: { model, now in
       model.say("one slot more", now)
       return [.send(.changeSlots(by: 1))]
@@ -49,7 +51,7 @@ extension Command {
 
   static let fewerSlots = running(
     "fewer-slots", [.character("-")], "one slot fewer", isEnabled: { !$0.isOver && $0.live.slots > 1 },
-    refusal: { _ in "one slot is the least" },
+    refusal: { $0.isOver ? $0.whyClosed : "one slot is the least" },
     effects: { model, now in
       model.say("one slot fewer", now)
       return [.send(.changeSlots(by: -1))]
@@ -65,7 +67,7 @@ extension Command {
   /// Asks about the live run, whatever is shown.
   static let quit = Command(
     "quit", .running, [.character("q"), .function(10)], "quit; asks while jobs run", worksOnHelpPage: true,
-    word: { _ in "quit" }, effects: { model, _ in quit(&model) })
+    word: { $0.page == .help ? nil : "quit" }, effects: { model, _ in quit(&model) })
 
   static let detach: Command = {
     var command = Command(
@@ -98,7 +100,11 @@ extension Command {
   ) -> Command {
     running(
       name, [.character(key)], help, isEnabled: { !$0.isOver && $0.pool != nil && isEnabled($0) },
-      refusal: { $0.pool.map { "one unit is the least of pool \($0)" } ?? "this job uses no pool" },
+      refusal: { model in
+        if model.isOver { return model.whyClosed }
+        if let pool = model.pool { return "one unit is the least of pool \(pool)" }
+        return model.target == nil ? "no job here" : "this job uses no pool"
+      },
       effects: { model, now in
         guard let pool = model.pool else { return [] }
         let (size, least) = (model.live.pools[pool, default: 0], model.live.leastUnits(of: pool))
@@ -120,8 +126,13 @@ extension Command {
     !leavesAtOnce(model) && (model.live.stopping != nil || model.quits > 0)
   }
 
-  /// Leaves a run that is over, replayed or another program's, asks while jobs run, escalates the stop of a run that is being stopped.
+  /// Leaves the help page, or a run that is over, replayed or another program's; asks while jobs run; escalates the stop of
+  /// a run that is being stopped.
   private static func quit(_ model: inout Model) -> [Effect] {
+    guard model.page != .help else {
+      model.leaveHelp()
+      return []
+    }
     if leavesAtOnce(model) { return [.leave(.quit)] }
     guard let stopping = model.live.stopping else {
       if model.quits > 0 { return escalate(&model) }

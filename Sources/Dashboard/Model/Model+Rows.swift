@@ -65,6 +65,7 @@ extension Model {
   mutating func takeCursor() {
     isCursorTaken = true
     showsCursor = true
+    later.cursor = nil
   }
 
   /// `keepsPlace` for another log that contains the reader's line too.
@@ -80,12 +81,12 @@ extension Model {
   mutating func setPanel(_ panel: Panel) {
     if page != .list { page = .list }
     focus = .list
+    if log.extent == .full { log.extent = .half }
     guard panel != self.panel else { return }
     self.panel = panel
     showsCursor = true
     top = 0
     if panel == .tree, let cursor { tree.reveal(cursor, run) }
-    if log.extent == .full { log.extent = .half }
   }
 
   mutating func setFilter(_ filter: JobFilter) {
@@ -135,7 +136,8 @@ extension Model {
   /// Whether screens name the commands that retry: not if no job of the run has a way to be retried.
   var offersRetry: Bool { run.jobs.isEmpty || run.ids.contains { isAble($0, .retry) } }
 
-  var whyNoRetry: String { live.summary == nil ? "the run is stopping" : "the run has ended" }
+  /// The answer to a key that needs a run which has not ended and is not being stopped.
+  var whyClosed: String { isOver ? "the run has ended" : "the run is stopping" }
 
   /// The failed jobs that were not allowed to fail and can be retried.
   var failures: [JobID] { run.ids.filter { index.classes[$0.index].isBad && isAble($0, .retry) } }

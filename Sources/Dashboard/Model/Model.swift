@@ -50,6 +50,8 @@ struct Model {
   private(set) var behind: Run?
   private var indexBehind = JobIndex()
   private var frozenAt: Duration = .zero
+  /// The present's cursor and tags on jobs that the past instant does not have yet.
+  var later = (cursor: JobID?.none, tags: Set<JobID>())
   /// Whether the run is shown at a past instant, not at the instant of freezing.
   private(set) var isPast = false
   /// The past instant that was asked for and has not been shown yet.
@@ -136,7 +138,6 @@ struct Model {
   /// Shows the page again that the help covers.
   mutating func leaveHelp() {
     (page, pageTop) = covered
-    if focus == .log, !showsLog { focus = .list }
   }
 
   /// Shows a notice for four seconds.
@@ -148,6 +149,7 @@ struct Model {
 
   /// The live run, frozen or not.
   var live: Run { behind ?? run }
+  var liveIndex: JobIndex { isFrozen ? indexBehind : index }
   var isFrozen: Bool { behind != nil }
 
   /// Whether the run changes no more unless a person retries a job; a replay may be of such a retry until its end is stated.
@@ -167,8 +169,8 @@ struct Model {
   /// The instant on the screen; for a frozen display, the instant of freezing.
   func shownTime(_ now: Duration) -> Duration { isFrozen ? frozenAt : now }
 
-  /// Whether the display changes as time passes.
-  var isMoving: Bool { !isFrozen && !isHeld && isAtWork }
+  /// Whether the display changes as time passes; the countdown of a stop does on a frozen one too.
+  var isMoving: Bool { (!isFrozen || live.stopping != nil) && !isHeld && isAtWork }
 
   private var isAtWork: Bool {
     run.summary == nil
@@ -259,14 +261,28 @@ struct Model {
     if behind == nil { (behind, indexBehind) = (run, index) }
     (run, index) = (past, JobIndex(past))
     (isPast, frozenAt) = (true, time)
-    // A job of a program's queue may have been added later.
-    let count = past.jobs.count
-    tags = tags.filter { $0.index < count }
-    if let cursor, cursor.index >= count { moveCursor(to: nil) }
     showAnew()
   }
 
+  /// Puts cursor and tags on jobs that were added after the shown instant aside, and back once the run has these jobs.
+  private mutating func keepChoice() {
+    let count = run.jobs.count
+    let all = tags.union(later.tags)
+    tags = all.filter { $0.index < count }
+    later.tags = all.subtracting(tags)
+    if let chosen = later.cursor ?? cursor, chosen.index < count {
+      later.cursor = nil
+      moveCursor(to: chosen)
+    } else if let cursor, cursor.index >= count {
+      later.cursor = later.cursor ?? cursor
+      moveCursor(to: nil)
+    }
+  }
+
+  mutating func untag() { (tags, later.tags) = ([], []) }
+
   private mutating func showAnew() {
+    keepChoice()
     filtered.invalidate()
     order.invalidate()
     chronology.invalidate()

@@ -23,7 +23,11 @@ struct Banner {
   init(_ model: Model, now: Duration) {
     let run = model.live
     let isEnding = run.summary == nil && !run.isComplete
-    func hint(_ words: String) -> [String] { [model.keys.hint(.quit, words)] }
+    /// Empty where the key has another effect or none.
+    func hint(_ command: Command, _ words: String) -> String {
+      let isDead = model.page == .help || command.changesRun && !command.isEnabled(in: model)
+      return isDead ? "" : model.keys.hint(command, words)
+    }
     let asking = model.isFrozen ? nil : model.index.asking.min()
     // A job of `finally` may ask in a run that is ending: once nothing executes, the run waits for its answer alone.
     let waitsForAnswer = asking != nil && run.counts.active + run.counts.withCluster == 0
@@ -39,10 +43,10 @@ struct Banner {
         text = "\(failure)Stopping \(who)\(Self.outage(run))" + (kill.map { ", killed in \($0)" } ?? "")
         keys =
           switch stopping.by {
-          case _ where model.isReplay || model.attachment != nil: hint("leaves")
+          case _ where model.isReplay || model.attachment != nil: [hint(.quit, "leaves")]
           case .signal: ["Ctrl-C kills now"]
-          case .program: hint("leaves")
-          case .person, .policy, .timeout, .unneeded, .restart: hint("kills now")
+          case .program: [hint(.quit, "leaves")]
+          case .person, .policy, .timeout, .unneeded, .restart: [hint(.quit, "kills now")]
           }
       }
     } else if isEnding, let id = asking, waitsForAnswer || !Self.isClosed(model) {
@@ -51,7 +55,7 @@ struct Banner {
       let more = model.index.asking.count - 1
       let others = more > 0 ? " (and \(Format.count(more, "more job")))" : ""
       text = "\(job.name) asks: \(run.question(of: id) ?? "")\(others)"
-      keys = Command.approve.isEnabled(in: model) ? [model.keys.hint(.approve, "approves")] : []
+      keys = [hint(.approve, "approves")]
     } else if isEnding, !model.isFrozen, !Self.isClosed(model), let outage = run.clusterOutage {
       style = \.warning
       let time = Format.time(outage.since)
@@ -61,7 +65,7 @@ struct Banner {
     } else if isEnding, !model.isFrozen, !Self.isClosed(model), let fault = run.watchFault {
       style = \.warning
       text = fault.prefix(1).uppercased() + fault.dropFirst()
-      keys = [model.keys.hint(.watch, "tries again")]
+      keys = [hint(.watch, "tries again")]
     } else if isEnding, !model.isFrozen {
       style = \.danger
       text = "\(Self.failure(run) ?? "A job failed"). Nothing new starts, \(Self.running(run, model)) still running"
@@ -76,21 +80,20 @@ struct Banner {
       text = "PAST: the run at \(instant) of \(Format.time(end))"
       shortTexts = ["PAST: \(instant) of \(Format.time(end))", "PAST: \(instant)"]
       keys = [
-        model.keys.hint(.scrubBack, "back"), model.keys.hint(.scrubForward, "forward"),
+        hint(.scrubBack, "back"), hint(.scrubForward, "forward"),
         model.presentKey.map { "\($0) live" } ?? "",
       ]
     } else if model.isFrozen {
       style = \.warning
       let news = (model.behind?.nextSeq ?? 0) - model.run.nextSeq
       text = "FROZEN at \(Format.time(model.elapsed(at: now))), \(Format.count(news, "event")) since then"
-      keys = [model.keys.hint(.freeze, "shows the present")]
+      keys = [hint(.freeze, "shows the present")]
     } else {
       let hasFailed = run.counts.failed > 0
       let isBroken = run.counts.cancelled > 0 || run.counts.open > 0
       style = hasFailed ? \.danger : isBroken ? \.warning : \.good
       text = Self.ending(run)
-      let canRetry = Command.retryFailed.isEnabled(in: model)
-      keys = (canRetry ? [model.keys.hint(.retryFailed, "retries all failed")] : []) + hint("quits")
+      keys = [hint(.retryFailed, "retries all failed"), hint(.quit, "quits")]
     }
   }
 
@@ -112,8 +115,7 @@ struct Banner {
   /// `3 jobs: fetch, build, api`; of jobs that the cluster has and has not started the number only.
   private static func running(_ run: Run, _ model: Model) -> String {
     var names: [String] = []
-    // The index is of the run as shown; a stop ends the freeze, so that this is the live run.
-    for id in model.index.open.sorted() where run.jobs[id.index].state.isActive {
+    for id in model.liveIndex.open.sorted() where run.jobs[id.index].state.isActive {
       names.append(run.jobs[id.index].job.name)
       if names.count == 8 { break }
     }
@@ -136,7 +138,7 @@ struct Banner {
 
   /// The time until the last of the jobs that are being stopped is killed.
   private static func countdown(_ run: Run, _ model: Model, _ now: Duration) -> String? {
-    model.index.open.compactMap { run.jobs[$0.index].killTime }.max().map { Format.countdown($0 - now) }
+    model.liveIndex.open.compactMap { run.jobs[$0.index].killTime }.max().map { Format.countdown($0 - now) }
   }
 
   private static func ending(_ run: Run) -> String {

@@ -20,7 +20,8 @@ struct Footer {
         }
       }
     case .search(let editor):
-      let found = model.log.query.isEmpty ? "" : Format.count(model.log.matches.count, "line")
+      let reach = model.newer > 0 ? " here" : ""
+      let found = model.log.query.isEmpty ? "" : Format.count(model.log.matches.count, "line") + reach
       drawLine(editor, &frame, area, hint: found)
     case nil: drawKeys(&frame, area)
     }

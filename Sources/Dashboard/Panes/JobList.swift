@@ -48,7 +48,7 @@ struct JobList {
     if let left = columns.left { title("LEFT", .eta, at: left - 4) }
   }
 
-  private func drawNothing(_ frame: inout Frame, _ area: Rect) {
+  func drawNothing(_ frame: inout Frame, _ area: Rect) {
     let text =
       !model.filter.isEmpty ? "no job matches \(model.filter.text)" : model.run.start == nil ? "no run yet" : "no jobs"
     frame.put(theme.elision.end(text, to: area.width - 4), x: area.x + 3, y: area.y, style: theme.dim)

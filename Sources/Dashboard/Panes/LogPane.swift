@@ -56,6 +56,9 @@ struct LogPane {
       if let bar { frame.fill(Rect(x: area.x, y: y, width: area.width, height: 1), style: bar) }
       drawPrefix(row, bar, &frame, layout, y: y)
       let used = drawCells(row, matches, bar, &frame, x: x, y: y, width: rows.width)
+      if rows.shift > 0, row.range.lowerBound > 0 {
+        frame.put(theme.pick("‹", "<"), x: x, y: y, style: bar ?? theme.key)
+      }
       if let used, row.isLast, row.line.entry.line.isCut {
         drawCut(row.line, &frame, x: x + used, y: y, width: rows.width - used)
       }
@@ -195,7 +198,8 @@ struct LogBar {
     var facts: [String] = []
     if !model.log.query.isEmpty {
       let place = model.log.matchNumber.map { "\($0) of " } ?? ""
-      facts.append("/\(theme.elision.end(model.log.query, to: 16)) \(place)\(model.log.matches.count)")
+      let reach = model.newer > 0 ? " here" : ""
+      facts.append("/\(theme.elision.end(model.log.query, to: 16)) \(place)\(model.log.matches.count)\(reach)")
     }
     if model.log.wraps { facts.append("wrap") }
     if model.log.follows { facts.append("following") }

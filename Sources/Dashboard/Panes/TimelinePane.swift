@@ -58,6 +58,7 @@ struct TimelinePane {
       let row = Rect(x: area.x, y: area.y + offset, width: area.width, height: 1)
       marked.formUnion(drawRow(id, &frame, row, scale, isCursor: model.top + offset == cursorRow))
     }
+    if rows.isEmpty { JobList(model: model, theme: theme, now: now).drawNothing(&frame, area) }
     let hasCluster = shown.contains { model.run[$0].job.cluster != nil }
     let line = LastLine(model: model, theme: theme)
     let order = "\(theme.pick("▏", "|"))\(Format.step(scale.step))"

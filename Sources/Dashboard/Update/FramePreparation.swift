@@ -11,6 +11,7 @@ enum FramePreparation {
   /// Brings all that keys act on up to date: rows, cursor, scrolling and log.
   static func arrange(_ model: inout Model, now: Duration) {
     let now = model.shownTime(now)
+    model.keepFocusShown()
     model.filtered.update(model.run, model.index)
     model.order.update(model.run, model.index, model.filtered, now: now)
     updatePanel(&model, now)

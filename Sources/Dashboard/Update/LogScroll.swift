@@ -140,9 +140,10 @@ enum LogScroll {
     if !model.log.wraps, let match {
       let start = LogText.width(cells[..<match.lowerBound])
       let end = start + LogText.width(cells[match])
-      // The mark of the text beyond a row takes its last column.
+      // The marks of the text beyond a row take its first and its last column.
+      let first = model.log.shift > 0 ? model.log.shift + 1 : 0
       let room = match.upperBound < cells.count ? rows.width - 1 : rows.width
-      if start < model.log.shift || end > model.log.shift + room {
+      if start < first || end > model.log.shift + room {
         model.log.shift = end <= room ? 0 : max(0, start - rows.width / 3)
       }
     }

@@ -9,8 +9,13 @@ enum Update {
     switch message {
     case .facts(let events):
       let wasOver = model.isOver
+      let wasStopping = model.live.stopping != nil
       let hadOutput = model.live.programLog.total > 0
       model.apply(events)
+      // Shows the stop and the jobs that are still executing.
+      if !wasStopping, model.live.stopping != nil, !model.isReplay { model.setFrozen(false) }
+      // The banner may have taken the room of the log.
+      model.keepFocusShown()
       if !hadOutput, model.live.programLog.total > 0, model.log.subject == .job, let key = model.keys.label(.merged) {
         model.say("the program has printed: \(key) shows it", now)
       }
@@ -36,7 +41,6 @@ enum Update {
       return []
     case .input(.resized(let size)):
       model.size = size
-      if model.focus == .log, model.page == .list, !model.showsLog { model.focus = .list }
       model.reviewPrompt()
       return []
     case .input(.closed):
@@ -100,7 +104,7 @@ enum Update {
       model.setFrozen(false)
       return []
     }
-    if model.page == .help, key == .enter || command == .quit {
+    if model.page == .help, key == .enter {
       model.leaveHelp()
       return []
     }

@@ -103,4 +103,9 @@ extension Rect {
 
 extension Model {
   var showsLog: Bool { !Layout(self).log.isEmpty }
+
+  /// Gives the focus to the list where the log has no room any more.
+  mutating func keepFocusShown() {
+    if focus == .log, page != .help, !showsLog { focus = .list }
+  }
 }

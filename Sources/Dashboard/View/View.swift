@@ -6,7 +6,7 @@ import Screen
 enum View {
   static func frame(_ model: Model, _ traits: ScreenTraits, now: Duration) -> Frame {
     var frame = Frame(model.size)
-    let now = model.shownTime(now)
+    let (present, now) = (now, model.shownTime(now))
     let theme = Theme(traits, looks: model.options.looks)
     let layout = Layout(model)
     guard !layout.body.isEmpty else {
@@ -18,7 +18,7 @@ enum View {
       return frame
     }
     if !layout.header.isEmpty { Header(model: model, theme: theme, now: now).draw(&frame, layout.header) }
-    if !layout.banner.isEmpty { Banner(model, now: now).draw(&frame, layout.banner, theme) }
+    if !layout.banner.isEmpty { Banner(model, now: present).draw(&frame, layout.banner, theme) }
     switch model.page {
     case .help:
       HelpPage(model: model, theme: theme).draw(&frame, layout.page)
