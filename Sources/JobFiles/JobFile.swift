@@ -71,6 +71,6 @@ package enum JobFile {
     for end in [".yml", ".yaml", ".json"] where name.hasSuffix(end) && name.count > end.count {
       return String(name.dropLast(end.count))
     }
-    return file == JobFileInput.standardInput ? "stdin" : name
+    return file == JobFileInput.standardInput || ForeignFile.isPassed(file) ? "stdin" : name
   }
 }

@@ -176,7 +176,7 @@ struct Program {
       jobs: { file in
         let choice = try? JobFileSearch(directory: environment.currentDirectory).choose(file: file)
         // Completion must not wait for input.
-        guard let choice, choice.file != "-", !ForeignFile.isPassed(choice.file),
+        guard let choice, !ForeignFile.isReadOnce(choice.file),
           let graph = try? context.parts.load(choice.file, environment, [:], { _ in })
         else { return [] }
         let jobs = graph.masked.jobs

@@ -238,8 +238,10 @@ struct RunLaunch {
       }
       (feed as? any FactStream.Source)?.silence(settings.silencedWarnings)
       return StartableRun(feed: feed, start: start)
-    case .graph(let graph):
+    case .graph(var graph):
       guard let options else { preconditionFailure("a graph has options") }
+      // The file's `stop_after` belongs to its own policy.
+      if settings.onFailure != nil { graph.failureLimit = 1 }
       return try parts.makeRun(graph, options)
     }
   }

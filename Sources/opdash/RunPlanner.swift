@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobFiles
 import JobModel
@@ -22,7 +23,7 @@ struct RunPlanner {
     var plan = RunPlan(
       subject: .graph(try choice.selection(in: graph, isBare: invocation.isBare)),
       source: lastComponent(ofPath: choice.file), command: "run", words: invocation.words,
-      file: choice.file == "-" ? nil : JobFile.path(of: choice.file, in: environment.currentDirectory),
+      file: ForeignFile.isReadOnce(choice.file) ? nil : JobFile.path(of: choice.file, in: environment.currentDirectory),
       all: graph)
     plan.isResumable = plan.file != nil
     plan.queue.executesAll = invocation.isForced
@@ -56,8 +57,9 @@ struct RunPlanner {
     }
     let graph = try DownloadList.graph(entries, request, folder: target).get()
     var plan = RunPlan(subject: .graph(graph), source: "get", command: "get", words: invocation.words)
-    plan.isResumable = request.list != "-" && request.sums != "-"
-    for list in [request.list, request.sums].compactMap(\.self) where list != "-" && !DownloadRequest.isURL(list) {
+    let lists = [request.list, request.sums].compactMap(\.self)
+    plan.isResumable = !lists.contains(where: ForeignFile.isReadOnce)
+    for list in lists where !ForeignFile.isReadOnce(list) && !DownloadRequest.isURL(list) {
       plan.files.add(environment.absolute(list), "the list")
     }
     return plan

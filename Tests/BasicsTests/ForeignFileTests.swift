@@ -141,6 +141,7 @@ struct ForeignFileTests {
     let path = "/dev/fd/\(ends[0])"
     for passed in [path, "/dev/stdin", "/proc/self/fd/9"] { #expect(ForeignFile.isPassed(passed)) }
     for other in ["/dev/fd/", "/dev/fd/1x", "/dev/tty", "file"] { #expect(!ForeignFile.isPassed(other)) }
+    #expect(["-", "/dev/fd/63"].allSatisfy(ForeignFile.isReadOnce) && !ForeignFile.isReadOnce("/dev/tty"))
     #expect(throws: FileProblem(path, .isPipe)) { try ForeignFile.contents(path, .named, limit: 9) }
     #expect(throws: FileProblem(path, .isTooLarge(limit: 2))) { try ForeignFile.contents(path, .argument, limit: 2) }
     #expect(try ForeignFile.contents(path, .argument, limit: 2) == [])

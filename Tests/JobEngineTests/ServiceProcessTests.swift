@@ -290,6 +290,21 @@ struct ServiceProcessTests {
     #expect(run.jobs[1].state == .succeeded(upToDate: false))
   }
 
+  @Test func whatNeedsAServiceReadsTheValuesThatItHasWrittenBefore() throws {
+    var user = job("user", "echo ${jobs.api.port} >> got", needs: [0])
+    user.outputs = [OutputReference("${jobs.api.port}", job: JobID(0), name: "port")]
+    let script = "echo port=123 >> $OPDASH_OUTPUT; echo up; while ! [ -e end ]; do sleep 0.02; done; exit 3"
+    let queue = try start([
+      service("api", script, .output("up"), restart: .onFailure), user,
+      job("holder", "while ! [ -e over ]; do sleep 0.02; done", needs: [0]),
+    ])
+    #expect(eventually { queue.run.jobs[1].state.isTerminal })
+    #expect(queue.run.jobs[1].state == .succeeded(upToDate: false))
+    #expect(text("got") == "123\n" && queue.run.jobs[0].outputs == ["port": "123"])
+    try touch("over")
+    #expect(ended(queue).jobs[0].outputs == ["port": "123"])
+  }
+
   @Test func aServiceThatIsRestartedServesAgain() throws {
     let script = "echo start >> starts; echo up; until [ -e die ]; do sleep 0.02; done; rm die; exit 3"
     var api = service("api", script, .output("^up$"), restart: .onFailure)

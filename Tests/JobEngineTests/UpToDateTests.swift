@@ -271,10 +271,37 @@ struct UpToDateTests {
     let missing = try shop.run(shop.job("cc", "cat in", creates: ["out"], inputs: ["in"])).jobs[0]
     #expect(missing.state == .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
     #expect(notes(missing) == ["not up to date: the input in does not exist"])
-    #expect(missing.inputsHash == nil)
+    #expect(missing.inputsHash == UpToDateCheck.unreadInputs)
     let none = try shop.run(shop.job("cc", "true", creates: ["out"], inputs: ["*.c"])).jobs[0]
     #expect(none.state == executed)
     #expect(notes(none) == ["not up to date: no file matches the inputs"])
+  }
+
+  /// A recorded success with the missing input says nothing of the one that is back.
+  @Test(arguments: ["in", "i*"])
+  func anInputThatIsBackIsReadAgain(pattern: String) throws {
+    let job = shop.job("cc", "cat in > out || :", creates: ["out"], inputs: [pattern])
+    try shop.write("in", "1", age: 100)
+    shop.record(try shop.run(job))
+    try FileManager.default.removeItem(atPath: shop.path("in"))
+    shop.record(try shop.run(job))
+    try shop.write("in", "1", age: 100)
+    #expect(try shop.run(job).jobs[0].state == executed)
+    #expect(try String(contentsOfFile: shop.path("out"), encoding: .utf8) == "1")
+    #expect(UpToDateCheck.inputsHash(of: job)?.count == 64)
+    try FileManager.default.removeItem(atPath: shop.path("in"))
+    #expect(UpToDateCheck.inputsHash(of: job) == nil)
+  }
+
+  /// The second attempt has no input; it counts, and not the first one.
+  @Test func theHashOfAnAttemptReplacesThatOfTheOneBefore() throws {
+    try shop.write("in", "1", age: 100)
+    var job = shop.job(
+      "cc", "cat in > out || :; [ ! -e in ] || { mv in away; exit 1; }", creates: ["out"], inputs: ["in"])
+    job.retry = RetryPolicy(max: 1, initial: .milliseconds(1))
+    shop.record(try shop.run(job))
+    try FileManager.default.moveItem(atPath: shop.path("away"), toPath: shop.path("in"))
+    #expect(notes(try shop.run(job).jobs[0]).first == "not up to date: the inputs have changed")
   }
 
   // MARK: By content

@@ -48,6 +48,17 @@ struct WatchedInputsTests {
     #expect(eventually { queue.run.isStopped })
   }
 
+  @Test func anInputThatIsMovedAwayAndBackExecutesItsReaderTwice() throws {
+    try write("in", "1")
+    let queue = try start([job("a", "cat in > out", inputs: ["in"], creates: ["out"])])
+    defer { end(queue) }
+    #expect(eventually { queue.run.hasEnded })
+    try FileManager.default.moveItem(atPath: path("in"), toPath: path("away"))
+    #expect(eventually { queue.run[JobID(0)].attempt?.number == 2 && queue.run.hasEnded })
+    try FileManager.default.moveItem(atPath: path("away"), toPath: path("in"))
+    #expect(eventually { queue.run[JobID(0)].attempt?.number == 3 && queue.run[JobID(0)].state.isOK })
+  }
+
   @Test func aChangeExecutesItsReadersAndWhatNeedsThemAndAProductOfThemNothingTwice() throws {
     try write("in", "1")
     let queue = try start([

@@ -81,6 +81,7 @@ import Testing
 
   private let head =
     "jobs:\n  m: { matrix: { os: [x, y] }, run: ls }\n  other: { run: ls }\n  b: { needs: [m], run: ls }\n"
+    + "  s: { run: ls, service: true }\n"
 
   @Test(arguments: [
     ("${jobs.other.v}", "'${jobs.other.v}' is a value of a job that this one doesn't need: add 'other' to its needs"),
@@ -95,6 +96,10 @@ import Testing
     (
       "${jobs.fin.v}",
       "'${jobs.fin.v}' is a value of a job of 'finally', which runs after all others: use it in 'finally' only"
+    ),
+    (
+      "${jobs.s.v}",
+      "'${jobs.s.v}' is a value of a service that counts as ready before it can have written it: give it 'service.ready'"
     ),
     ("${jobs.b}", "'${jobs.b}' is not understood: write ${jobs.NAME.VALUE}, and VALUE with letters, digits and '_'"),
     (
@@ -118,7 +123,7 @@ import Testing
   func aReferenceThatHasNoValueIsAFault(written: String, fault: String) {
     let file = head + "  a: { needs: [b], run: 'echo é \(written)' }\nfinally: { fin: { run: ls } }\n"
     let column = written.hasPrefix("${jobs.m[$") ? 42 : 33
-    #expect(faults(file) == ["5:\(column): \(fault)"])
+    #expect(faults(file) == ["6:\(column): \(fault)"])
   }
 
   @Test func whileJobsNeedEachOtherNothingIsSaidOfTheirValues() {

@@ -190,6 +190,10 @@ struct SyntaxAdviceTests {
       "2:2: a ',' or ']' is missing before this, in the brackets that begin at line 1, column 4: add it"
     ),
     ("x: [a b: c]\n", 1, 8, "1:8: text in brackets holds ': ', which begins a value in YAML: quote the whole text"),
+    (
+      "x: {\"\(String(repeating: "\\u65e5", count: 180))\": 1}\n", 1, 1087,
+      "1:5: this key has more than 1024 characters as it is written: shorten it, or write them without escapes"
+    ),
     ("x: [a [b]]\n", 1, 7, "1:7: text in brackets holds '[', which begins brackets of its own: quote the whole text"),
     ("x: [a {b}]\n", 1, 7, "1:7: text in brackets holds '{', which begins brackets of its own: quote the whole text"),
     ("x: [a }\n", 1, 7, "1:7: '}' does not close the '[' of line 1, column 4: write ']' before it"),

@@ -29,6 +29,9 @@ struct ResumableRunTests {
     #expect(choice([entry("2", in: "/x"), entry("1", in: "/w")], file: nil) == "1")
     #expect(choice([entry("3", in: "/w", exit: 0), entry("2", in: "/x"), entry("1", in: "/w")], file: nil) == "1")
     #expect(choice([entry("2", in: "/x"), entry("1", in: "/w", exit: 0)], file: nil) == "1")
+    // Without a run of the folder, the last unfinished one of all counts.
+    #expect(choice([entry("2", in: "/x", exit: 0), entry("1", in: "/y", exit: 1)], file: nil) == "1")
+    #expect(choice([entry("2", in: "/x", exit: 0), entry("1", in: "/y", exit: 0)], file: nil) == "2")
     // With one, the folder is of no interest.
     #expect(choice([entry("2", in: "/w"), entry("1", in: "/x", file: "/f")], file: "/f") == "1")
   }

@@ -121,6 +121,23 @@ struct JobTableTests {
     }
   }
 
+  @Test func aDryRunSaysWhichValueAJobOfFinallyLacks() throws {
+    let text = """
+      jobs: { a: ls, b: "false", c: ls }
+      finally: { z: 'echo ${jobs.a.n}', n: { needs: z, run: ls }, always: ls }
+      """
+    let all = try JobFile.decode(Array(text.utf8), file: "a.yml", directory: "/w")
+    let graph = all.restricted(to: [JobID(1)] + all.finalJobs(after: [JobID(1)]))
+    #expect(
+      JobTable.rehearsal(graph, of: all, slots: 1).suffix(5) == [
+        "would not run:", "  a  not asked for, nor needed", "  c  not asked for, nor needed",
+        "  z  reads a value of a, which would not run", "  n  needs z, which would not run",
+      ])
+    // No job of finally follows one of them.
+    let one = all.restricted(to: [JobID(5)])
+    #expect(JobTable.rehearsal(one, of: all, slots: 1).suffix(5).allSatisfy { $0.hasSuffix("nor needed") })
+  }
+
   @Test func aDryRunNamesTheJobsThatAreUpToDateApart() {
     let graph = JobGraph(name: "g", jobs: [shell("cc"), shell("link", needs: [JobNeed(JobID(0))]), shell("test")])
     #expect(

@@ -52,15 +52,19 @@ import Testing
     world.perform("run a.yml")
     #expect(world.options?.queue.slots == 7 && world.options?.queue.onFailure == .keepGoing)
     #expect(world.options?.stateFolder == "/h/.local/state/opdash")
-    world.loaded = .success(JobGraph(name: "g", slots: 3, onFailure: .stopNow))
+    var graph = JobGraph(name: "g", slots: 3, onFailure: .stopNow)
+    graph.failureLimit = 2
+    world.loaded = .success(graph)
     let second = ProgramWorld()
     second.loaded = world.loaded
     second.perform("run a.yml")
     #expect(second.options?.queue.slots == 3 && second.options?.queue.onFailure == .stopNow)
+    #expect(second.graph?.failureLimit == 2)
     let third = ProgramWorld()
     third.loaded = world.loaded
     third.perform("run a.yml -j9 --on-failure finish-running --state=s")
     #expect(third.options?.queue.slots == 9 && third.options?.queue.onFailure == .finishRunning)
+    #expect(third.graph?.failureLimit == 1)
     #expect(third.options?.stateFolder == "/w/s")
     let origin = RunOrigin(
       command: "run", words: ["run", "a.yml", "-j9", "--on-failure", "finish-running", "--state=s"], file: "/w/a.yml",

@@ -54,6 +54,13 @@ import Testing
     }
   }
 
+  /// Its records would be those of every file that is passed so.
+  @Test(arguments: ["-", "/dev/stdin", "/dev/fd/63"])
+  func aFileThatIsReadOnceHasNoRecords(word: String) {
+    world.perform("run \(word)")
+    #expect(world.options != nil && world.options?.origin.file == nil)
+  }
+
   @Test func forceIsForAllJobsOfTheRun() {
     world.perform("run a.yml --force")
     #expect(world.options?.queue.executesAll == true)

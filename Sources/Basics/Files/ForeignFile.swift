@@ -121,6 +121,9 @@ package enum ForeignFile {
   /// Whether an argument is a descriptor that the caller of the program has passed.
   package static func isPassed(_ path: String) -> Bool { passed(path) != nil }
 
+  /// Whether an argument, `-` for standard input, has content that a later process can't read again.
+  package static func isReadOnce(_ path: String) -> Bool { path == "-" || isPassed(path) }
+
   /// The problem with a file that other code will open; nil if it has none, and for a missing file.
   package static func problem(at path: String, _ place: Place) -> FileProblem? {
     guard let status = FileStatus(path, followsLink: !place.isOurs) else { return nil }

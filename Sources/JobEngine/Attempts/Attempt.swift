@@ -170,6 +170,16 @@ package final class Attempt: @unchecked Sendable {
     return true
   }
 
+  /// Reads the values that the program of a service has written before it can be used, on `queue`; false if there are
+  /// none.
+  func readOutputsSoFar(
+    on queue: DispatchQueue, secrets: SecretMask?, then body: @escaping @Sendable (OutputValues) -> Void
+  ) -> Bool {
+    guard let path = valuesPath, execution.sharesValues || access(path, F_OK) == 0 else { return false }
+    queue.async { body(OutputValues(file: path, isKept: true, secrets: secrets) ?? OutputValues([])) }
+    return true
+  }
+
   /// Notes that there is a file of added jobs.
   func foundAddition() { addition = execution.additionPath.map { ($0, directory) } }
 

@@ -42,9 +42,26 @@ extension JobQueue {
   func served(_ attempt: Attempt) {
     // After every event that was posted before, such as the line that says so.
     stream.deliveries.deliverNow {
-      self.enter(attempt) {
-        if $0.scheduler.serviceIsReady(ticket: attempt.ticket) { $0.watchLife(of: attempt) }
+      self.enter(attempt) { queue in
+        let isReading = attempt.readOutputsSoFar(on: queue.reading, secrets: queue.programs.secrets) {
+          [weak queue] outputs in
+          guard let queue else { return }
+          queue.stream.queue.async { queue.enter(attempt) { $0.serve(attempt, outputs) } }
+        }
+        if !isReading { queue.serve(attempt, nil) }
       }
+    }
+  }
+
+  private func serve(_ attempt: Attempt, _ outputs: OutputValues?) {
+    if let outputs { state(outputs.values, of: attempt) }
+    if scheduler.serviceIsReady(ticket: attempt.ticket) { watchLife(of: attempt) }
+  }
+
+  /// States the values of the newest attempt; earlier ones don't count, even if it has written none.
+  private func state(_ values: [String: String], of attempt: Attempt) {
+    if !values.isEmpty || !stream.journal.run[attempt.job].outputs.isEmpty {
+      stream.state(.jobOutputs(attempt.job, values))
     }
   }
 
@@ -154,10 +171,8 @@ extension JobQueue {
     if let fault = attempt.outputs?.fault {
       stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, fault)))
     }
-    // The values of an attempt before it don't count, even if it has written none.
-    let values = outcome == .upToDate ? attempt.keptValues : attempt.outputs?.values ?? [:]
-    if let values, !values.isEmpty || !stream.journal.run[attempt.job].outputs.isEmpty {
-      stream.state(.jobOutputs(attempt.job, values))
+    if let values = outcome == .upToDate ? attempt.keptValues : attempt.outputs?.values ?? [:] {
+      state(values, of: attempt)
     }
     scheduler.attemptEnded(ticket: attempt.ticket, outcome, outputMatches: attempt.outputMatches)
   }

@@ -12,7 +12,7 @@ package struct UpToDateCheck: Sendable {
     var isUpToDate: Bool
     /// Nil where the reason is obvious.
     var reason: String?
-    /// The hash of the job's inputs; nil without inputs.
+    /// The hash of the job's inputs, `unreadInputs` if they can't be hashed; nil for a job without inputs.
     var inputsHash: String?
     /// The recorded values of a job that is up to date.
     var values: [String: String] = [:]
@@ -25,6 +25,10 @@ package struct UpToDateCheck: Sendable {
   package static let unfinished = "the last attempt did not succeed"
   /// Why a job is executed that another run executes at the same time.
   package static let executing = "another run executes it now"
+  /// Stands for the hash of inputs that are missing or can't be read; no inputs have it.
+  ///
+  /// Replaces the hash of the attempt before.
+  static let unreadInputs = "unread"
 
   let creates: [BytePath]
   let inputs: [BytePath]
@@ -79,7 +83,8 @@ package struct UpToDateCheck: Sendable {
         files.missing.map { "the input \(short($0)) does not exist" }
           ?? (files.paths.isEmpty ? "no file matches the inputs" : nil)
       }
-      let hash = problem == nil ? try files?.hash(by: hashes, isCancelled: isCancelled) : nil
+      let hash =
+        problem == nil ? try files?.hash(by: hashes, isCancelled: isCancelled) : files.map { _ in Self.unreadInputs }
       if isForced, problem == nil { return Verdict(isUpToDate: false, reason: "--force", inputsHash: hash) }
       if mustExecute || problem != nil { return Verdict(isUpToDate: false, reason: problem, inputsHash: hash) }
       let (isUpToDate, reason) = compare(files, hash)
@@ -92,7 +97,7 @@ package struct UpToDateCheck: Sendable {
       }
       return Verdict(isUpToDate: true, reason: reason, inputsHash: hash, values: values)
     } catch let error as InputError {
-      return Verdict(isUpToDate: false, reason: error.description, inputsHash: nil)
+      return Verdict(isUpToDate: false, reason: error.description, inputsHash: Self.unreadInputs)
     }
   }
 
@@ -212,6 +217,7 @@ extension UpToDateCheck {
   /// The current hash of a job's inputs, as in `JobFact.inputsHashed`; nil without inputs or if one can't be read.
   package static func inputsHash(of job: Job) -> String? {
     let check = UpToDateCheck(job, mustExecute: true, hashes: FileHashes(), earlier: { nil })
-    return try? check?.verdict(isCancelled: { false }).inputsHash
+    let hash = try? check?.verdict(isCancelled: { false }).inputsHash
+    return hash == unreadInputs ? nil : hash
   }
 }

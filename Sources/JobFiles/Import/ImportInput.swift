@@ -48,10 +48,17 @@ package struct ImportInput {
     if !remarks.contains(message + ".") { remarks.append(message + ".") }
   }
 
-  /// The variables of a file beside the imported one, whose faults are reported; nil where there is none.
-  func dotenv(_ path: String = ".env", at place: Place = .start) throws(ImportError) -> [String: String]? {
+  /// A file of variables beside the imported one.
+  struct Variables {
+    var values: [String: String]
+    var file: Int
+    var source: SourceText
+  }
+
+  /// Reads a file of variables, whose faults are reported; nil where there is none.
+  func dotenv(_ path: String = ".env", at place: Place = .start) throws(ImportError) -> Variables? {
     guard let (number, source) = try other(path, at: place, isShown: false) else { return nil }
     var reader = DotenvReader(source, file: number, faults: faults, known: environment)
-    return reader.read()
+    return Variables(values: reader.read(), file: number, source: source)
   }
 }

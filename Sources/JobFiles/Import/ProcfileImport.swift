@@ -21,7 +21,8 @@ struct ProcfileImport {
     var first = Self.port.first
     if let variables = try input.dotenv() {
       file.keys.append(("dotenv", .text(".env")))
-      if let text = variables["PORT"] {
+      compare(variables)
+      if let text = variables.values["PORT"] {
         if let port = Int(text), (1...65535).contains(port) {
           first = port
         } else {
@@ -46,6 +47,27 @@ struct ProcfileImport {
       file.jobs.append(job)
     }
     return file
+  }
+
+  /// Warns of each variable that has another value for foreman, which changes no text outside quotes.
+  private func compare(_ variables: ImportInput.Variables) {
+    var number = 0
+    while let line = variables.source.line(number + 1) {
+      number += 1
+      guard let match = line.wholeMatch(of: /([A-Za-z0-9_]+)=(.*)/) else { continue }
+      let value = Self.foremanValue(match.2)
+      if let ours = variables.values[String(match.1)], ours != value {
+        faults.warn(
+          Place(line: number, column: 1, file: variables.file),
+          "foreman reads another value of \(match.1): put it into single quotes, which both read alike")
+      }
+    }
+  }
+
+  private static func foremanValue(_ text: Substring) -> String {
+    if let quoted = text.wholeMatch(of: /'(.*)'/) { return String(quoted.1) }
+    guard let quoted = text.wholeMatch(of: /"(.*)"/) else { return String(text) }
+    return String(quoted.1.replacing("\\n", with: "\n").replacing(/\\(.)/) { $0.1 })
   }
 
   /// The processes in the order of the file; a line that is none is a fault.

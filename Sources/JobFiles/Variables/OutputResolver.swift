@@ -64,6 +64,12 @@ struct OutputResolver {
         "\(shown) is a value of a job of 'finally', which runs after all others: use it in 'finally' only", of: use)
       return nil
     }
+    if user.job.finally == nil, let service = drafts[writer].job.service, service.probe == nil {
+      variables.report(
+        "\(shown) is a value of a service that counts as ready before it can have written it: give it 'service.ready'",
+        of: use)
+      return nil
+    }
     return drafts[writer].hasBrokenMatrix ? nil : writer
   }
 

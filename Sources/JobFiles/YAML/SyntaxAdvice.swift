@@ -177,6 +177,7 @@ struct SyntaxAdvice {
     guard isClosed(from: start) else {
       return (start, "this '\(open)' is never closed: add '\(close)', or put text that begins with '\(open)' in quotes")
     }
+    if found == ":", let finding = longKey(before: place) { return finding }
     if found == ":" {
       return (place, "text in brackets holds ': ', which begins a value in YAML: quote the whole text")
     }
@@ -185,6 +186,22 @@ struct SyntaxAdvice {
     }
     return (place, "a ',' or '\(close)' is missing before this, in the brackets that begin at \(start.words): add it")
   }
+
+  /// For a quoted key that is too long for YAML as it is written; nil for any other text before the ':' at `place`.
+  private func longKey(before place: Place) -> Finding? {
+    let before = (source.line(place.line) ?? "").unicodeScalars.prefix(place.column - 1)
+    guard let end = before.lastIndex(where: { $0 != " " }), before[end] == "\"" || before[end] == "'",
+      let start = before[..<end].lastIndex(of: before[end]), before[start...end].count > Self.keyLimit
+    else { return nil }
+    let column = before[..<start].count + 1
+    return (
+      Place(line: place.line, column: column),
+      "this key has more than \(Self.keyLimit) characters as it is written: shorten it, or write them without escapes"
+    )
+  }
+
+  /// The most characters of a key, for libyaml.
+  private static let keyLimit = 1024
 
   /// For a '#' in one of these lines that hides the end of a list or map in brackets; nil without one.
   func comment(from first: Int, to last: Int) -> Finding? {

@@ -4,14 +4,15 @@ import JobModel
 
 /// Chooses the run that `opdash resume` continues when none is named.
 package enum ResumableRun {
-  /// The newest unfinished run of the job file, else its newest run, else the newest of all.
+  /// The newest unfinished run of the job file, else its newest run; without runs of the file, of all.
   ///
   /// `entries` come newest first. Without a job file, the runs that were started in `directory` take its place. A run that
   /// was resumed counts as finished: the run that resumed it is unfinished instead, if work is left.
   package static func choose(_ entries: [RunEntry], file: String?, directory: String) -> RunEntry? {
     let continued = Set(entries.compactMap(\.resumes))
     let here = entries.filter { file != nil ? $0.origin.file == file : $0.origin.directory == directory }
-    return here.first { $0.isUnfinished && !continued.contains($0.id) } ?? here.first ?? entries.first
+    let possible = here.isEmpty ? entries : here
+    return possible.first { $0.isUnfinished && !continued.contains($0.id) } ?? possible.first
   }
 
   /// The run in progress that must end before `entry` can be resumed: itself, or one that resumes it.

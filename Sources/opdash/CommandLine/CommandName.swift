@@ -48,7 +48,7 @@ enum CommandName: String, CaseIterable {
     case runAndNumber = "RUN N"
     case runAndFile = "[RUN|PID] FILE"
     case scenario = "[NAME]"
-    case topic = "[COMMAND|jobs|settings]"
+    case topic = "[COMMAND|jobs|events|settings]"
     case shell = "bash|zsh|fish"
 
     /// How many there can be.

@@ -47,7 +47,7 @@ enum JobTable {
     let skipped = rehearsal.skipped.map { id, cause in (graph[id].name, reason(graph[id], cause, graph, without: left))
     }
     let asked = Set(graph.jobs.map(\.name))
-    let others = all.jobs.filter { !asked.contains($0.name) }.map { ($0.name, "not asked for, nor needed") }
+    let others = all.jobs.filter { !asked.contains($0.name) }.map { ($0.name, reason($0, all, beyond: asked)) }
     return lines + section("would not run:", skipped + others)
   }
 
@@ -63,6 +63,21 @@ enum JobTable {
     _ job: Job, _ width: Int, _ summary: JobSummary, asks: Bool = false, text: String
   ) -> String {
     "\(JobText.clean(job.name).text.padded(to: width))  \(text)\(summary.notes(job, asks: asks))"
+  }
+
+  /// Why a job is not among the asked ones, which the jobs of `finally` follow unless they read a value of another one.
+  private static func reason(_ job: Job, _ all: JobGraph, beyond asked: Set<String>) -> String {
+    func left(_ id: JobID) -> String? {
+      asked.contains(all[id].name) ? nil : JobText.clean(all[id].name).text
+    }
+    guard job.finally != nil, all.jobs.contains(where: { $0.finally == nil && asked.contains($0.name) }) else {
+      return "not asked for, nor needed"
+    }
+    if let writer = job.outputs.lazy.compactMap({ left($0.job) }).first {
+      return "reads a value of \(writer), which would not run"
+    }
+    return job.needs.lazy.compactMap { left($0.job) }.first.map { "needs \($0), which would not run" }
+      ?? "not asked for, nor needed"
   }
 
   /// Why a job does not run although every job that runs succeeds.

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobCluster
 import JobEngine
@@ -120,14 +121,14 @@ struct ResumeCommand {
     switch old.command {
     case .run(let words):
       guard let file = entry.origin.file else {
-        throw UsageError("the job file of run \(entry.id) was standard input, which can't be read again")
+        throw UsageError("the job file of run \(entry.id) was standard input or a pipe, which can't be read again")
       }
       // The file that was found then, whatever is there now.
       let jobs = JobFileSearch(directory: entry.origin.directory).jobs(words, of: file)
       return (try there.jobFile([file] + jobs), old.settings)
     case .get(let request):
-      guard request.list != "-", request.sums != "-" else {
-        throw UsageError("the list of run \(entry.id) was standard input, which can't be read again")
+      guard ![request.list, request.sums].compactMap(\.self).contains(where: ForeignFile.isReadOnce) else {
+        throw UsageError("the list of run \(entry.id) was standard input or a pipe, which can't be read again")
       }
       return (try there.downloads(request), old.settings)
     case .each(let request):

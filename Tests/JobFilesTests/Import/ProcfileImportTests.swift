@@ -23,6 +23,21 @@ import Testing
     #expect(try file.graph().jobs.map { $0.shell?.environment["PORT"] } == ["3000", "3100"])
   }
 
+  /// Foreman takes what is not quoted as it is.
+  @Test func aVariableThatForemanReadsOtherwiseIsNamed() throws {
+    let lines = [
+      "PW=pa$$word", "TAG=abc #1", "A=a", "B='$b #c'", "C=\"a\\nb\"", "D= e", "E=\"a $$b\"", "export F=$$", "G=1",
+      "G=$$", "# H=$$",
+    ]
+    let differ = [(1, "PW"), (2, "TAG"), (6, "D"), (7, "E"), (9, "G"), (10, "G")]
+    let file = file("web: x\n", others: [".env": lines.joined(separator: "\n")])
+    #expect(
+      try file.imported().warnings
+        == differ.map {
+          "\($0.0):1: foreman reads another value of \($0.1): put it into single quotes, which both read alike"
+        })
+  }
+
   @Test func formsOfTheShellReachTheShell() throws {
     let scripts = [
       "echo ${HOME} $$ `x`", "echo \"$${A}\" '${env.B}' # not: a comment", "'a' \"b\" : c", "a\tb \u{202E} é\u{301}",
