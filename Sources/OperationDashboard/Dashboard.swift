@@ -167,13 +167,16 @@ public final class Dashboard: Sendable {
   ///
   /// A person who quits while operations execute is asked first; quitting cancels the unfinished operations. When the
   /// method returns, the terminal is restored and shows the output that the program has printed meanwhile. Throws
-  /// `ScreenError` if the terminal can't be used or another dashboard has it; the operations are not affected. If the
-  /// task is cancelled, the method returns as after `stop()`.
+  /// `ScreenError` if the terminal can't be used or another dashboard has it; the operations are not affected, and the
+  /// dashboard forgets their records. If the task is cancelled, the method returns as after `stop()`.
   @MainActor @discardableResult
   public func run() async throws -> Summary {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        do { try open { continuation.resume(returning: $0) } } catch { continuation.resume(throwing: error) }
+        do { try open { continuation.resume(returning: $0) } } catch {
+          observed.rest()
+          continuation.resume(throwing: error)
+        }
       }
     } onCancel: {
       stop()

@@ -115,4 +115,13 @@ struct DashboardRunTests {
     let dashboard = Dashboard(observing: OperationQueue(), options: options)
     await #expect(throws: (any Error).self) { try await dashboard.run() }
   }
+
+  @Test func aDashboardThatIsNotShownKeepsNoRecords() async throws {
+    var options = quiet
+    options.interface = .terminal
+    let dashboard = Dashboard(observing: OperationQueue(), options: options)
+    #expect(!dashboard.observed.isResting)
+    await #expect(throws: Dashboard.ScreenError.self) { try await dashboard.run() }
+    #expect(dashboard.observed.isResting)
+  }
 }

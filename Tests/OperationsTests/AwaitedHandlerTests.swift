@@ -112,7 +112,48 @@ import Testing
     #expect(throws: Never.self) { try #require(operation.outcome).get() }
   }
 
+  @Test(arguments: [nil, Fault()] as [Fault?])
+  func aCancellationWhileTheEndIsAwaitedDoesNotChangeTheFailure(of fault: Fault?) async {
+    let operations = [ManualOperation(), ResultOperationTests.Answer()]
+    for operation in operations {
+      operation.beforeFinishing { $0.cancel(with: CancellationError()) }
+      operation.start()
+      if let fault { operation.finish(with: fault) } else { operation.finish() }
+      #expect(await soon { operation.isFinished })
+      #expect(operation.isCancelled && !operation.isCancelledWithError)
+    }
+    #expect(operations.map { $0.failure is CancellationError } == [false, false])
+    #expect(operations.map { $0.failure is Fault } == [fault != nil, fault != nil])
+  }
+
+  @Test func aCancellationBeforeTheEndIsTheFailureAfterTheHandlers() async {
+    let operations = [ManualOperation(), ResultOperationTests.Answer()]
+    for operation in operations {
+      operation.beforeFinishing { _ in await Task.yield() }
+      operation.start()
+      operation.cancel(with: Fault())
+      operation.finish()
+      #expect(await soon { operation.isFinished })
+    }
+    #expect(operations.map { $0.failure is Fault } == [true, true])
+  }
+
   // MARK: Limits
+
+  @Test func theTimeOfTheHandlersDoesNotCountForTheLimit() async {
+    let gate = Gate()
+    let clock = ManualOperationClock()
+    let operation = ManualOperation()
+    operation.setTimeout(.seconds(1), clock: clock)
+    operation.beforeFinishing { _ in await gate.wait() }
+    operation.start()
+    operation.finish()
+    #expect(await soon { gate.isAwaited })
+    clock.advance(by: .seconds(2))
+    gate.open()
+    #expect(await soon { operation.isFinished })
+    #expect(!operation.isCancelled && operation.failure == nil)
+  }
 
   @Test func atItsDateAnOperationIsCancelled() {
     let clock = ManualOperationClock()

@@ -5,7 +5,7 @@ import Testing
 @testable import Operations
 
 /// The two gates of an operation with conditions, mostly of operations that the test starts by hand: whatever is
-/// answered at once then happens on this thread.
+/// answered at once then happens on this thread, and what waits for its turn begins on another one.
 @Suite struct ConditionGateTests {
   struct Refusal: Error {}
 
@@ -148,14 +148,43 @@ import Testing
 
   // MARK: Turns
 
-  @Test func ofACategoryOneExecutesAndTheNextFollowsAtOnce() {
+  @Test func ofACategoryOneExecutesAndTheNextFollows() {
     let operations = [exclusive("one"), exclusive("one")]
     for operation in operations { operation.start() }
     #expect(operations.map(\.isExecuting) == [true, false])
     operations[0].finish()
-    #expect(operations[1].isExecuting)
+    #expect(eventually { operations[1].isExecuting })
     operations[1].finish()
     #expect(isForgotten("one"))
+  }
+
+  @Test func theEndOfAHolderDoesNotRunTheNextOne() {
+    let finishing = Lock<pthread_t?>(nil)
+    let isInTheEnd = Journal<Bool>()
+    let holder = exclusive("end")
+    let next = ClosureOperation { operation in
+      isInTheEnd.add(finishing.withLock { $0 == pthread_self() })
+      operation.finish()
+    }
+    next.addCondition(.mutuallyExclusive("end"))
+    holder.start()
+    next.start()
+    finishing.withLock { $0 = pthread_self() }
+    holder.finish()
+    finishing.withLock { $0 = nil }
+    #expect(eventually { next.isFinished } && isInTheEnd.entries == [false])
+  }
+
+  @Test func aSecondStartDoesNotChangeTheQueueOfTheFirst() {
+    let (first, second) = (OperationQueue(), OperationQueue())
+    let holder = exclusive("queue")
+    let next = exclusive("queue")
+    holder.start()
+    for queue in [first, second] { queue.addOperations([BlockOperation { next.start() }], waitUntilFinished: true) }
+    #expect(next.parts.existingRareState?.startQueue === first)
+    holder.finish()
+    #expect(eventually { next.isExecuting })
+    next.finish()
   }
 
   @Test func categoriesOfSeveralConditionsAreTakenTogether() {
@@ -168,7 +197,7 @@ import Testing
     for side in sides { side.start() }
     #expect(sides.map(\.state) == [.pending, .pending])
     both.finish()
-    #expect(sides.map(\.isExecuting) == [true, true])
+    #expect(eventually { sides.allSatisfy(\.isExecuting) })
     for side in sides { side.finish() }
     #expect(isForgotten("left hand") && isForgotten("right hand"))
   }
@@ -181,7 +210,7 @@ import Testing
     second.start()
     #expect(asked.entries == [])
     holder.finish()
-    #expect(asked.entries == ["a"] && second.isExecuting)
+    #expect(eventually { second.isExecuting } && asked.entries == ["a"])
     second.finish()
   }
 
@@ -197,7 +226,7 @@ import Testing
     if wasInLine { #expect(!second.isReady) }
     second.start()
     holder.finish()
-    #expect(second.isExecuting && first.state == .pending)
+    #expect(eventually { second.isExecuting } && first.state == .pending)
     second.finish()
     #expect(first.state == .ready)
     first.start()
@@ -250,7 +279,7 @@ import Testing
     #expect(operations[1].isFinished && operations[1].mainCount == 0)
     #expect(operations.map(\.isExecuting) == [true, false, false])
     operations[0].finish()
-    #expect(operations[2].isExecuting)
+    #expect(eventually { operations[2].isExecuting })
     operations[2].finish()
     #expect(isForgotten("leaving"))
   }
@@ -278,7 +307,7 @@ import Testing
     next.start()
     #expect(holder.isExecuting && next.state == .pending)
     holder.finish()
-    #expect(next.isExecuting)
+    #expect(eventually { next.isExecuting })
     next.finish()
   }
 }

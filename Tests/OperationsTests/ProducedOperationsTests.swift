@@ -74,6 +74,15 @@ import Testing
     #expect(try last.map { try $0.outcome?.get() } == [3, 6, 10])
   }
 
+  @Test func aProductOfAnOperationThatWaitedAtItsStartIsInItsQueue() async throws {
+    let product = Step { OperationQueue.current.map(ObjectIdentifier.init) }
+    let operation = Step { $0.produce(product) }
+    operation.beforeExecuting { _ in await Task.yield() }
+    queue.addOperation(operation)
+    #expect(await soon { product.isFinished })
+    #expect(try product.outcome?.get() == ObjectIdentifier(queue))
+  }
+
   @Test func whatAConditionNeedsFirstIsRunWithWhatItDependsOn() async throws {
     let (first, second) = (Self.chain(3), Self.chain(4))
     let operation = Step { 1 }

@@ -32,6 +32,19 @@ import Testing
     #expect(seen.withLock { $0 } == [0, 10, 20])
   }
 
+  @Test func theLongestTimeIsATimerToo() async {
+    await #expect(processExitsWith: .success) {
+      let thread = TransferThread()
+      let isAwake = Lock(false)
+      thread.async {
+        thread.after(.seconds(Int64.max)) {}
+        // Runs after the thread has found out how long to sleep.
+        thread.async { isAwake.withLock { $0 = true } }
+      }
+      exit(eventually { isAwake.withLock(\.self) } ? 0 : 1)
+    }
+  }
+
   /// What a waiting transfer costs is measured in Tests/Benchmarks.
   @Test(arguments: ["header", "body", "paused upload"])
   func theThreadSleepsWhileItsTransferWaits(phase: String) async throws {

@@ -114,7 +114,7 @@ final class ObservedQueue: JobFeed, Sendable {
   func rest(unlessShown: Bool = false) {
     let feed = state.withLock { state in
       guard !unlessShown || !state.isShown else { return nil as QueueFeed? }
-      state.hasDashboard = false
+      (state.hasDashboard, state.isShown) = (false, false)
       guard state.viewers == 0 else { return nil as QueueFeed? }
       return state.feed.take()
     }

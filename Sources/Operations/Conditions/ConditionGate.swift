@@ -63,6 +63,8 @@ extension AsyncOperation: ConditionalOperation {
       if rareState.start(in: queue) { post(.attached) }
     }
     guard !isCancelled, !parts.lifecycle.isEndRequested else { return false }
+    // Before the start can be deferred: if its turn comes at once, the operation begins on this thread.
+    mayBeInQueue()
     let action = DependencyGraph.change { contents, effects in
       if rareState.gate.takeTurn() {
         guard let request = rareState.request else { programmerError("an operation on turn has a request") }
@@ -70,7 +72,6 @@ extension AsyncOperation: ConditionalOperation {
       }
       let action = rareState.gate.start()
       if action == .waitInLine {
-        parts.set(.mayBeQueued)
         if let request = rareState.request { DependencyGraph.apply(contents.exclusion.hurry(request), &effects) }
         DependencyGraph.enterLineIfDue(self, rareState, &effects)
       }
@@ -237,7 +238,8 @@ extension DependencyGraph {
     let node = operation.parts.node
     node.isGated = false
     removeWait(node, &effects)
-    if isStartDue { effects.actions.append { operation.begin() } }
+    // On another thread: this one may be ending the previous holder, whose dependents and queue must not wait.
+    if isStartDue { effects.actions.append { operation.beginElsewhere(rareState) } }
   }
 
   /// Evaluates the conditions of a dependency queue's member, which takes no slot meanwhile.

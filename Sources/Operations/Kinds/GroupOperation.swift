@@ -5,8 +5,9 @@ import Foundation
 /// The group begins its children when it executes, accepts more until it finishes, and finishes after the last child.
 /// Cancelling the group cancels the children. If the group never executes, the children finish without executing before
 /// the group does, and at once when it is cancelled. While the queue that contains the group is suspended, no further
-/// child begins. The group's progress is the sum of its children's, a hundred units for each child; a child that was
-/// cancelled or has failed counts with its last reported progress. The children share the group's mutual exclusions.
+/// child begins, except that the next one may begin when a child that is not an `AsyncOperation` ends. The group's
+/// progress is the sum of its children's, a hundred units for each child; a child that was cancelled or has failed counts
+/// with its last reported progress. The children share the group's mutual exclusions.
 ///
 /// If a child receives a value (by `then`, `collected()` or the like) from an operation that is in no queue when the
 /// group gives the child to its queue, that operation becomes a child too. Other dependencies may be in any queue.

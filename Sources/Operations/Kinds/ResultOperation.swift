@@ -110,8 +110,9 @@ open class ResultOperation<Success: Sendable>: AsyncOperation, @unchecked Sendab
   private func finalOutcome(_ given: Given?) -> Outcome {
     let given: Outcome? = if case .outcome(let outcome) = given { outcome } else { nil }
     if let given, case .success = given { return given }
-    if isCancelled, let error = parts.existingRareState?.errors.cancellation { return .failure(error) }
-    return given ?? .failure(isCancelled ? CancellationError() : OperationError(.missingResult, of: displayName))
+    let wasCancelled = wasCancelledInTime
+    if wasCancelled, let error = parts.existingRareState?.errors.cancellation { return .failure(error) }
+    return given ?? .failure(wasCancelled ? CancellationError() : OperationError(.missingResult, of: displayName))
   }
 
   package final override var claimedFailure: (any Error)? {

@@ -226,12 +226,15 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   /// The failure of a finished operation.
   var cause: (any Error)? {
     let errors = parts.existingRareState?.errors
-    return isCancelled ? errors?.cancellation ?? errors?.failure ?? CancellationError() : errors?.failure
+    return wasCancelledInTime ? errors?.cancellation ?? errors?.failure ?? CancellationError() : errors?.failure
   }
+
+  /// Whether the operation was cancelled before its result was fixed.
+  final var wasCancelledInTime: Bool { parts.existingRareState?.wasCancelled ?? isCancelled }
 
   /// Whether `cancel(with:)` has set an error, which `failure` returns once the operation has finished.
   package final var isCancelledWithError: Bool {
-    isCancelled && parts.existingRareState?.errors.cancellation != nil
+    wasCancelledInTime && parts.existingRareState?.errors.cancellation != nil
   }
 
   // MARK: State
@@ -283,7 +286,9 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   /// Makes this operation wait until `operation`, of any class, has finished, whatever its outcome.
   ///
   /// From any thread. Has no effect once this operation has been started. A cycle is a programmer error, which stops
-  /// the program with the path of the cycle; where dependencies come from data, use `addDependencyOrThrow(_:)`.
+  /// the program with the path of the cycle; where dependencies come from data, use `addDependencyOrThrow(_:)`. An
+  /// operation of another class is retained until it has finished, even if the dependency is removed: if it never
+  /// finishes, cancel and start it.
   public final override func addDependency(_ operation: Operation) {
     do { try addDependencyOrThrow(operation) } catch { programmerError(error.description) }
   }

@@ -20,6 +20,8 @@ final class RareState<Owner: ConditionalOperation>: @unchecked Sendable {
   private struct Contents {
     var errors = Errors()
     var isEndClaimed = false
+    /// Whether the operation was cancelled when its result was fixed; nil before.
+    var wasCancelled: Bool?
     var conditions: [Owner.StartCondition] = []
     var evaluation: Task<Void, Never>?
     var isAttached = false
@@ -66,6 +68,18 @@ final class RareState<Owner: ConditionalOperation>: @unchecked Sendable {
     }
   }
 
+  /// Whether the operation was cancelled when its result was fixed; nil if its result is still open.
+  var wasCancelled: Bool? { contents.withLock(\.wasCancelled) }
+
+  /// Fixes the result of an operation whose end waits for handlers: a later cancellation and the time limit don't count.
+  func fixResult(isCancelled: Bool) {
+    let timer = contents.withLock { contents in
+      contents.wasCancelled = isCancelled
+      return contents.timer.take()
+    }
+    timer?.cancel()
+  }
+
   // MARK: Begin and end
 
   /// Whether the operation may begin; called when nothing else holds it up.
@@ -86,11 +100,11 @@ final class RareState<Owner: ConditionalOperation>: @unchecked Sendable {
   func begin(_ operation: Owner) {
     let startLimit = contents.withLock(\.startLimit)
     guard let timer = startLimit?(operation) else { return }
-    let hasEnded = contents.withLock { contents in
+    let isOver = contents.withLock { contents in
       contents.timer = timer
-      return contents.hasEnded
+      return contents.hasEnded || contents.wasCancelled != nil
     }
-    if hasEnded { timer.cancel() }
+    if isOver { timer.cancel() }
   }
 
   /// Called once, when the operation has finished.
@@ -135,10 +149,10 @@ final class RareState<Owner: ConditionalOperation>: @unchecked Sendable {
     }
   }
 
-  /// Records the queue that starts the operation; true if the operation was not known to be in one.
+  /// Records the queue that starts the operation first; true if the operation was not known to be in one.
   func start(in queue: OperationQueue) -> Bool {
     contents.withLock { contents in
-      contents.startQueue = queue
+      if contents.startQueue == nil { contents.startQueue = queue }
       return !exchange(&contents.isAttached, with: true)
     }
   }

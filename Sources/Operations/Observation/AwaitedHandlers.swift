@@ -12,8 +12,8 @@ extension ObservableOperation {
   /// Awaits `handler` when the work is over, before the operation is finished: its slot and its dependents wait.
   ///
   /// To be called before the first `finish`. Handlers run in a task, one after another in the order of the calls, and
-  /// are not called if the operation has not executed. The result is set already: a cancellation meanwhile does not
-  /// change it.
+  /// are not called if the operation has not executed. The result is set already: neither a cancellation nor the time
+  /// limit changes it meanwhile.
   public func beforeFinishing(_ handler: @escaping @Sendable (Self) async -> Void) {
     parts.rareState.addBeforeFinishing { await handler(unsafeDowncast($0, to: Self.self)) }
   }
@@ -42,6 +42,7 @@ extension AsyncOperation {
     guard let rareState = parts.existingRareState, isExecuting else { return false }
     let handlers = rareState.takeBeforeFinishing()
     guard !handlers.isEmpty else { return false }
+    rareState.fixResult(isCancelled: isCancelled)
     Task {
       await AwaitingWork.perform(for: self) { for handler in handlers { await handler(self) } }
       endNow()

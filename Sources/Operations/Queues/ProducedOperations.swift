@@ -66,9 +66,9 @@ extension AsyncOperation {
     parts.existingNode.flatMap { node in DependencyGraph.contents.withLock { _ in node.holder } }
   }
 
-  /// The current thread's queue, if `main` may be running on it.
+  /// The queue that `main` may be running in: the current thread's, or the one whose start was deferred.
   private var currentQueue: OperationQueue? {
     guard case .beginning = parts.lifecycle.state else { return nil }
-    return OperationQueue.current
+    return OperationQueue.current ?? parts.existingRareState?.startQueue
   }
 }

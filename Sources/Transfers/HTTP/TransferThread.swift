@@ -167,7 +167,7 @@ package final class TransferThread: @unchecked Sendable {
   /// Milliseconds to the next timer; libcurl shortens them to its own next one.
   private func timeout() -> Int32 {
     guard let first = timers.first else { return .max }
-    return Int32(clamping: Int64((max(.zero, first.deadline - now) / .milliseconds(1)).rounded(.up)))
+    return Int32(clamping: (max(.zero, first.deadline - now) / .milliseconds(1)).rounded(.up))
   }
 }
 
