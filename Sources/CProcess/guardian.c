@@ -88,7 +88,9 @@ static bool kill_all(const char *cookie, pid_t self, bool *is_doubtful) {
       if (info->pid == 0 || info->pid == self || info->ended || info->session == 0) continue;
       if (adopter_session != 0 && info->pid == atomic_load(&table->guardian)) continue;
       bool ours = set_has(info->pid) || set_has(info->session) || set_has(info->group) || (info->parent > 1 && set_has(info->parent));
-      if (adopter_session != 0 && info->parent == self && info->session != adopter_session) ours = true;
+      // A child older than every job is the program's own.
+      bool is_adopted = adopter_session != 0 && info->parent == self && info->session != adopter_session;
+      if (is_adopted && info->start_time >= cprocess_first_launch()) ours = true;
       if (!ours && first) {
         int64_t number = cprocess_launch_number(info->pid, cookie);
         ours = number >= 0;

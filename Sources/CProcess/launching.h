@@ -10,5 +10,8 @@ struct cprocess_launching {
   _Atomic pid_t pids[cprocess_launching_capacity];
 };
 
+/// The time before the first launch, as in `cprocess_info`; 0 if there was none.
+uint64_t cprocess_first_launch(void);
+
 /// Has later launches recorded in `shared`, which is never freed.
 void cprocess_keep_launching(struct cprocess_launching *shared);

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 // The guardian calls these functions after a fork of a process with many threads: they must be async-signal-safe.
@@ -107,6 +108,14 @@ static bool read_stat(pid_t pid, struct stat_line *line) {
 
 static bool has_ended(const struct stat_line *line) {
   return line->state == 'Z' || line->state == 'X' || line->state == 'x';
+}
+
+uint64_t cprocess_ticks(void) {
+  struct timespec now;
+  // The kernel takes the start time from this clock.
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  uint64_t frequency = (uint64_t)sysconf(_SC_CLK_TCK);
+  return (uint64_t)now.tv_sec * frequency + (uint64_t)now.tv_nsec / (1000000000 / frequency);
 }
 
 bool cprocess_look(pid_t pid, struct cprocess_info *info) {

@@ -28,9 +28,23 @@ void cprocess_raise_descriptor_limit(void) {
 
 bool cprocess_return_blocks(int size) { return mallopt(M_MMAP_THRESHOLD, size) == 1; }
 
+/// Has the kernel keep the statuses of ended children until they are waited for; handlers stay.
+static void keep_statuses(void) {
+  struct sigaction action;
+  if (sigaction(SIGCHLD, NULL, &action) != 0) return;
+  bool is_ignored = !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_IGN;
+  if (!is_ignored && !(action.sa_flags & SA_NOCLDWAIT)) return;
+  if (is_ignored) action.sa_handler = SIG_DFL;
+  action.sa_flags &= ~SA_NOCLDWAIT;
+  sigaction(SIGCHLD, &action, NULL);
+}
+
 static bool drops_child_signals = false;
 
-void cprocess_drop_child_signals(void) { drops_child_signals = true; }
+void cprocess_drop_child_signals(void) {
+  keep_statuses();
+  drops_child_signals = true;
+}
 
 bool cprocess_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
 
@@ -43,6 +57,10 @@ static struct cprocess_launching unshared;
 static struct cprocess_launching *_Atomic launching = &unshared;
 
 void cprocess_keep_launching(struct cprocess_launching *shared) { launching = shared; }
+
+static _Atomic uint64_t first_launch = 0;
+
+uint64_t cprocess_first_launch(void) { return first_launch; }
 
 struct start {
   const struct cprocess_launch *launch;
@@ -101,6 +119,11 @@ extern int __clone(int (*body)(void *), void *stack, int flags, void *argument, 
 
 int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *child) {
   cprocess_hold_if_ending();
+  keep_statuses();
+  if (first_launch == 0) {
+    uint64_t none = 0;
+    atomic_compare_exchange_strong(&first_launch, &none, cprocess_ticks());
+  }
   struct start start = {.launch = launch};
   struct cprocess_launching *table = launching;
   _Alignas(16) char stack[16 << 10];

@@ -14,6 +14,23 @@ struct ChildStatusTests {
     #expect(ChildStatus.exit(of: child.pid) == .exited(-1))
   }
 
+  // In another process: the action of a signal is the whole process's.
+
+  @Test func anIgnoredSignalOfEndedChildrenCostsNoStatus() {
+    let launch = ProcessLaunch(["env", "--ignore-signal=CHLD", Shell.probe, "run", "exit 3", "kill -9 $$"])
+    let shell = Shell(launch).run()
+    #expect(shell.text().split(separator: "\n").sorted() == ["exited(3)", "signalled(9)"])
+  }
+
+  @Test(arguments: [
+    ("ignored", "exited(3) by default"), ("unwaited", "exited(3) by default"),
+    ("unwaited-handler", "exited(3) handled"), ("handler", "exited(3) handled"),
+  ])
+  func anActionThatDiscardsStatusesIsReplaced(_ action: String, _ said: String) {
+    let shell = Shell(ProcessLaunch([Shell.probe, "discard", action])).run()
+    #expect(shell.text() == said + "\n", "\(shell.text(.stderr))")
+  }
+
   @Test func aStopIsToldOnceAndALivingChildHasNoEnd() throws {
     let child = try Support.ChildProcess(["sleep", "3600"])
     #expect(ChildStatus.exit(of: child.pid) == nil)

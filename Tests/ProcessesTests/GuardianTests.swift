@@ -54,6 +54,19 @@ import Testing
     #expect(ProcessTable.processes(with: "sleep\0\(marker)").isEmpty)
   }
 
+  @Test(arguments: [SIGKILL, SIGTERM])
+  func aProgramsOlderChildOutlivesIt(signal: Int32) throws {
+    let (mine, marker) = (ProcessTable.marker(), ProcessTable.marker())
+    let (process, _) = try probe(["run-own", mine, "(setsid sleep \(marker) &); exec sleep \(marker)"])
+    #expect(eventually { ProcessTable.sleepers(marker) == 2 })
+    kill(process.processIdentifier, signal)
+    // Foundation waits for the child too, which inherits a socket.
+    #expect(eventually { !ProcessTable.isAlive(process.processIdentifier) && ProcessTable.sleepers(marker) == 0 })
+    let children = ProcessTable.processes(with: "sleep\0\(mine)")
+    #expect(children.count == 1)
+    for child in children { kill(child, SIGKILL) }
+  }
+
   @Test func endAllLeavesNoProcess() throws {
     for script in Self.scripts {
       let marker = ProcessTable.marker()

@@ -90,6 +90,21 @@ import Testing
     #expect(neighbour.isOver())
   }
 
+  // MARK: What the program itself has started in a session of its own
+
+  @Test func aProgramsOlderChildSurvivesItsJobs() {
+    let shell = Shell(ProcessLaunch([Shell.probe, "own"])).run()
+    #expect(
+      shell.text() == """
+        job paused: untouched
+        job cancelled: untouched
+        job ended: untouched
+        child killed: signalled(9)
+        all ended: untouched
+
+        """, "\(shell.text(.stderr))")
+  }
+
   @Test func manyProcessesLeaveNeitherDescriptorsNorZombies() {
     let shell = Shell(ProcessLaunch([Shell.probe, "many", "1000"])).start()
     #expect(shell.isOver())

@@ -7,10 +7,11 @@ import Testing
 struct ProcessRegistryTests {
   private let registry = ProcessRegistry()
 
-  @discardableResult private func register(_ pid: Int32) throws -> ChildProcess {
+  @discardableResult private func register(_ pid: Int32, startedAt time: UInt64 = 0) throws -> ChildProcess {
     let number = try #require(registry.beginLaunch())
     var spawned = ChildProcess.Spawned()
     spawned.process = cprocess_child(pid: pid, descriptor: -1, slot: nil)
+    spawned.startTime = time
     let child = ChildProcess(
       number: number, spawned, launch: ProcessLaunch(["true"]), launchedAt: 0, delegate: NoDelegate())
     registry.register(child)
@@ -57,12 +58,59 @@ struct ProcessRegistryTests {
     #expect(registry.isStranger(5_000_001))
   }
 
+  private func process(_ pid: Int32, startedAt time: UInt64) -> ProcessScan.Member {
+    ProcessScan.Member(pid: pid, session: pid, group: pid, startTime: time)
+  }
+
   @Test func onlyAnOlderLeaderMayHaveStartedAProcess() throws {
-    let (old, new) = (try register(5_000_000), try register(5_000_010))
-    #expect(!registry.hasJob(besides: old, before: 5_000_010))
-    #expect(registry.hasJob(besides: old, before: 5_000_011))
-    #expect(!registry.hasJob(besides: new, before: 5_000_000))
-    #expect(registry.hasJob(besides: new, before: 5_000_001))
+    let (old, new) = (try register(5_000_000, startedAt: 7), try register(5_000_010, startedAt: 7))
+    #expect(!registry.hasJob(besides: old, before: process(5_000_010, startedAt: 7)))
+    #expect(registry.hasJob(besides: old, before: process(5_000_011, startedAt: 7)))
+    #expect(!registry.hasJob(besides: new, before: process(5_000_000, startedAt: 7)))
+    #expect(registry.hasJob(besides: new, before: process(5_000_001, startedAt: 7)))
+  }
+
+  @Test func aLowerNumberOfALaterTimeIsNotOlder() throws {
+    let old = try register(5_000_010, startedAt: 7)
+    try register(5_000_000, startedAt: 9)
+    #expect(!registry.hasJob(besides: old, before: process(5_000_011, startedAt: 8)))
+    #expect(registry.hasJob(besides: old, before: process(5_000_011, startedAt: 9)))
+  }
+
+  // MARK: When a job was alive
+
+  @Test func whatIsOlderThanTheJobsDescendsFromNone() throws {
+    #expect(!registry.mayDescend(startedAt: .max))
+    try register(5_000_000, startedAt: 8)
+    try register(5_000_001, startedAt: 7)
+    try register(5_000_002, startedAt: 9)
+    #expect([6, 7, 8, .max].map(registry.mayDescend) == [false, true, true, true])
+  }
+
+  @Test func whatStartedBetweenTheJobsDescendsFromNone() throws {
+    let (child, other) = (try register(5_000_000, startedAt: 7), try register(5_000_001, startedAt: 8))
+    registry.remove(child)
+    #expect(registry.mayDescend(startedAt: .max))
+    registry.remove(other)
+    let end = cprocess_ticks()
+    #expect([6, 7, 8, end + 1].map(registry.mayDescend) == [false, true, true, false])
+    try register(5_000_002, startedAt: end + 9)
+    #expect([7, end + 8, end + 9].map(registry.mayDescend) == [true, false, true])
+  }
+
+  @Test func aLaunchUnderWayKeepsTheTimeOpen() throws {
+    let child = try register(5_000_000, startedAt: 7)
+    #expect(registry.beginLaunch() != nil)
+    registry.remove(child)
+    #expect(registry.mayDescend(startedAt: .max))
+    registry.abandonLaunch()
+    #expect(!registry.mayDescend(startedAt: .max))
+  }
+
+  @Test func aJobThatMayLeaveProcessesKeepsTheTimeOpen() throws {
+    registry.remove(try register(5_000_000, startedAt: 7), mayLeaveProcesses: true)
+    registry.remove(try register(5_000_001, startedAt: 9))
+    #expect([6, 7, .max].map(registry.mayDescend) == [false, true, true])
   }
 
   @Test func afterTheCloseNoLaunchBegins() throws {

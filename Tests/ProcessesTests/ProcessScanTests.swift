@@ -21,11 +21,12 @@ import Testing
     number = Self.launch(5_000_000, in: registry)
   }
 
-  /// Registers a leader; returns the number of its launch.
+  /// Registers a leader, which started at tick 50; returns the number of its launch.
   private static func launch(_ pid: pid_t, in registry: ProcessRegistry) -> UInt64 {
     guard let number = registry.beginLaunch() else { return 0 }
     var spawned = Processes.ChildProcess.Spawned()
     spawned.process = cprocess_child(pid: pid, descriptor: -1, slot: nil)
+    spawned.startTime = 50
     registry.register(
       Processes.ChildProcess(
         number: number, spawned, launch: ProcessLaunch(["true"]), launchedAt: 0, delegate: NoDelegate()))
@@ -39,10 +40,10 @@ import Testing
 
   /// A process in a session of its own, unless another is given.
   private func process(
-    _ pid: pid_t, parent: pid_t = 1, session: pid_t? = nil, ended: Bool = false
+    _ pid: pid_t, parent: pid_t = 1, session: pid_t? = nil, ended: Bool = false, startTime: UInt64 = 50
   ) -> cprocess_info {
     cprocess_info(
-      pid: pid, parent: parent, group: pid, session: session ?? pid, ended: ended, start_time: 0)
+      pid: pid, parent: parent, group: pid, session: session ?? pid, ended: ended, start_time: startTime)
   }
 
   private func members(_ list: [cprocess_info], of number: UInt64? = nil) -> [pid_t] {
@@ -58,8 +59,8 @@ import Testing
     #expect(
       result.members[number]
         == [
-          .init(pid: 5_000_001, session: leader, group: 5_000_001),
-          .init(pid: 5_000_002, session: 5_000_002, group: 5_000_002),
+          .init(pid: 5_000_001, session: leader, group: 5_000_001, startTime: 50),
+          .init(pid: 5_000_002, session: 5_000_002, group: 5_000_002, startTime: 50),
         ])
     #expect(result.leaders == 1 && !result.isDoubtful && result.orphans == [])
   }
@@ -132,6 +133,23 @@ import Testing
     #expect(scan.scan([process(5_000_003, parent: getpid(), session: leader)]).orphans == [])
   }
 
+  @Test func aChildThatIsOlderThanTheJobsIsNoOrphan() {
+    scan.adoptsOrphans.store(true, ordering: .relaxed)
+    let list = (48...51).map { process(5_000_000 + pid_t($0), parent: getpid(), startTime: $0) }
+    #expect(scan.scan(list).orphans.map(\.pid) == [5_000_050, 5_000_051])
+  }
+
+  /// The first process of the system, so that no other cause makes the scan doubtful.
+  @Test func anOrphanThatMayBeALeaderMakesTheScanDoubtful() {
+    scan.adoptsOrphans.store(true, ordering: .relaxed)
+    let young = process(1, parent: getpid(), session: 5_000_009)
+    let old = process(1, parent: getpid(), session: 5_000_009, startTime: 49)
+    #expect(!scan.scan([young]).isDoubtful)
+    #expect(registry.beginLaunch() != nil)
+    #expect(scan.scan([young]).isDoubtful && scan.scan([young]).orphans == [])
+    #expect(!scan.scan([old]).isDoubtful)
+  }
+
   @Test func duringALaunchNoChildIsAnOrphan() {
     scan.adoptsOrphans.store(true, ordering: .relaxed)
     let list = [process(5_000_001, parent: getpid())]
@@ -176,6 +194,15 @@ import Testing
   }
 
   // MARK: The processes of the system
+
+  @Test func theStartTimeLiesBetweenTheTicksAroundTheStart() throws {
+    let before = cprocess_ticks()
+    let child = try Support.ChildProcess(["sleep", "3600"])
+    defer { child.stop() }
+    let after = cprocess_ticks()
+    var info = cprocess_info()
+    #expect(cprocess_look(child.pid, &info) && (before...after).contains(info.start_time))
+  }
 
   @Test func theListHasThisProcessAndItsChildren() throws {
     let child = try Support.ChildProcess(["sleep", "3600"], leadsGroup: true)

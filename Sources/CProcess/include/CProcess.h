@@ -49,7 +49,8 @@ struct cprocess_child {
 /// Starts a program as the leader of a session and group of its own, with default signals and no descriptors but 0, 1 and
 /// 2, and returns once it has begun.
 ///
-/// Returns 0, and `cprocess_launched` must follow, or an errno. The launch's descriptors must be above 2.
+/// Returns 0, and `cprocess_launched` must follow, or an errno. The launch's descriptors must be above 2. A SIGCHLD that this
+/// process ignores gets its default action: the kernel would discard the exit statuses.
 int cprocess_spawn(const struct cprocess_launch *launch, struct cprocess_child *child);
 
 /// Process scans find the child from now on, so it no longer counts as launching.
@@ -64,7 +65,8 @@ bool cprocess_is_launching(pid_t pid);
 /// Raises the soft limit of open descriptors to the hard one; children get the old limit back.
 void cprocess_raise_descriptor_limit(void);
 
-/// From now on threads that spawn do not block SIGCHLD: its default action, to ignore it, then costs nothing.
+/// From now on threads that spawn do not block SIGCHLD: its default action, to ignore it, then costs nothing. Also replaces an
+/// ignored SIGCHLD at once, as each spawn does.
 void cprocess_drop_child_signals(void);
 
 /// From now on orphaned descendants become children of this process. Returns whether the system allows it.
@@ -105,6 +107,9 @@ struct cprocess_info {
   /// Clock ticks since the boot; tells processes with the same number apart.
   uint64_t start_time;
 };
+
+/// The present time, as in `start_time`.
+uint64_t cprocess_ticks(void);
 
 /// Reads the facts about a process; false if there is none with this number.
 bool cprocess_look(pid_t pid, struct cprocess_info *info);

@@ -35,12 +35,15 @@ final class ChildProcess: @unchecked Sendable {
   /// A leader that has just been started.
   struct Spawned {
     var process = cprocess_child()
+    /// A time just before the start, as in `cprocess_info`: no descendant started earlier.
+    var startTime: UInt64 = 0
     var stdout = OutputPipe()
     var stderr = OutputPipe()
   }
 
   let number: UInt64
   let process: cprocess_child
+  let startTime: UInt64
   let launch: ProcessLaunch
   let delegate: any ChildDelegate
   var guardianSlot = -1
@@ -68,6 +71,7 @@ final class ChildProcess: @unchecked Sendable {
   ) {
     self.number = number
     process = spawned.process
+    startTime = spawned.startTime
     self.launch = launch
     self.launchedAt = launchedAt
     stdout = OutputReader(spawned.stdout)

@@ -261,19 +261,19 @@ final class ProcessReactor: @unchecked Sendable {
       child.doubts += 1
       return poll(child)
     }
-    if !child.hasOutput { return finish(child, exit) }
+    if !child.hasOutput { return finish(child, exit, mayLeaveProcesses: result.isDoubtful) }
     // Also while a chunk is being handled: after it, an open but empty pipe reports nothing.
     if child.phase != .closing { enter(.closing, child, for: Self.drainTime) }
   }
 
-  private func finish(_ child: ChildProcess, _ exit: ProcessExit) {
+  private func finish(_ child: ChildProcess, _ exit: ProcessExit, mayLeaveProcesses: Bool) {
     child.phase = .over
     heldChunks -= ProcessStream.allCases.count { child[$0].isHeld }
     deadlines[child.number] = nil
     child.closeOutput()
     child.closeSurvivorDescriptors()
     if child.leaderDescriptor >= 0 { _ = close(child.leaderDescriptor) }
-    registry.remove(child)
+    registry.remove(child, mayLeaveProcesses: mayLeaveProcesses)
     processScan.reapOrphans()
     child.delegate.childEnded(exit)
   }
@@ -296,7 +296,7 @@ final class ProcessReactor: @unchecked Sendable {
       case .stopping: kill(child)
       // A process of another user, or one that hangs in the kernel; the poller reports the leader's end.
       case .killing(times: Self.maximumKills...):
-        if let exit = child.exit { finish(child, exit) }
+        if let exit = child.exit { finish(child, exit, mayLeaveProcesses: true) }
       case .killing: kill(child)
       case .closing where child.isHeld || unread.contains { $0.child === child }:
         enter(.closing, child, for: Self.drainTime)
@@ -362,8 +362,10 @@ final class ProcessReactor: @unchecked Sendable {
   }
 
   private func members(of child: ChildProcess, in result: ProcessScan.Result) -> [ProcessScan.Member] {
-    // An orphan without a mark may descend from any older leader: it is ended with the last of them.
-    let orphans = result.orphans.filter { !registry.hasJob(besides: child, before: $0.pid) }
+    // An orphan without a mark may descend from any older leader, and from no younger one: it is ended with the last of them.
+    let orphans = result.orphans.filter { orphan in
+      orphan.startTime >= child.startTime && !registry.hasJob(besides: child, before: orphan)
+    }
     return (result.members[child.number] ?? []) + orphans
   }
 
@@ -428,7 +430,7 @@ final class ProcessReactor: @unchecked Sendable {
     let now = Self.now
     guard now - orphansReapedAt > 1_000_000_000 else { return }
     orphansReapedAt = now
-    processScan.reapOrphans()
+    processScan.reapAllOrphans()
   }
 }
 

@@ -13,6 +13,13 @@ final class ProcessRegistry: Sendable {
     /// Launches under way: before its registration a leader looks like an adopted orphan.
     var launching = 0
     var isClosed = false
+    var jobTimes = JobTimes()
+    /// Whether the processes of a job may have outlived it.
+    var hasLeftovers = false
+
+    mutating func endTimesIfIdle() {
+      if children.isEmpty, launching == 0, !hasLeftovers { jobTimes.end(at: cprocess_ticks()) }
+    }
   }
 
   private let state = Lock(State())
@@ -30,13 +37,19 @@ final class ProcessRegistry: Sendable {
   /// Whether a launch has ever begun.
   var hasLaunched: Bool { state.withLock { $0.nextNumber > 1 } }
 
-  func abandonLaunch() { state.withLock { $0.launching -= 1 } }
+  func abandonLaunch() {
+    state.withLock { state in
+      state.launching -= 1
+      state.endTimesIfIdle()
+    }
+  }
 
   func register(_ child: ChildProcess) {
     state.withLock { state in
       state.launching -= 1
       state.children[child.number] = child
       state.numbers[child.pid] = child.number
+      state.jobTimes.begin(at: child.startTime)
       let slot = state.freeSlots.popLast() ?? state.slotCount
       if slot == state.slotCount { state.slotCount += 1 }
       child.guardianSlot = slot
@@ -45,12 +58,16 @@ final class ProcessRegistry: Sendable {
   }
 
   /// Removes a child that has ended, then reaps its leader, so that no reused number is signalled.
-  func remove(_ child: ChildProcess) {
+  ///
+  /// With `mayLeaveProcesses`, every later process may descend from it.
+  func remove(_ child: ChildProcess, mayLeaveProcesses: Bool = false) {
     state.withLock { state in
       state.children[child.number] = nil
       state.numbers[child.pid] = nil
       state.freeSlots.append(child.guardianSlot)
       cprocess_guardian_set(child.guardianSlot, 0, false)
+      if mayLeaveProcesses { state.hasLeftovers = true }
+      state.endTimesIfIdle()
     }
     ChildStatus.reap(child.pid)
   }
@@ -65,9 +82,18 @@ final class ProcessRegistry: Sendable {
   /// Whether a child of this process is neither a leader nor, possibly, a leader that is not registered yet.
   func isStranger(_ pid: pid_t) -> Bool { state.withLock { $0.launching == 0 && $0.numbers[pid] == nil } }
 
-  /// Whether another launch is old enough to have started the process with this pid.
-  func hasJob(besides child: ChildProcess, before pid: pid_t) -> Bool {
-    state.withLock { $0.numbers.keys.contains { $0 != child.pid && $0 < pid } }
+  /// Whether a job was alive when a process started: otherwise other code of this program has started the process.
+  func mayDescend(startedAt time: UInt64) -> Bool { state.withLock { $0.jobTimes.contain(time) } }
+
+  /// Whether another launch is old enough to have started a process.
+  ///
+  /// The number tells the order within a clock tick, and the time tells that the numbers have wrapped around.
+  func hasJob(besides child: ChildProcess, before process: ProcessScan.Member) -> Bool {
+    state.withLock { state in
+      state.children.values.contains { job in
+        job !== child && job.pid < process.pid && job.startTime <= process.startTime
+      }
+    }
   }
 
   /// Prevents further launches; returns how many are under way.

@@ -11,11 +11,13 @@ final class ProcessScan: Sendable {
     let pid: pid_t
     let session: pid_t
     let group: pid_t
+    /// As in `cprocess_info`.
+    var startTime: UInt64 = 0
 
     func signal(_ signal: Int32) { _ = cprocess_signal(pid, session, signal) }
   }
 
-  /// Whether this process adopts orphans, so that an unknown child of it must descend from a leader.
+  /// Whether this process adopts orphans, so that an unknown child of it may descend from a leader.
   let adoptsOrphans = Atomic(false)
   private let registry: ProcessRegistry
   private let cookie: String
@@ -121,20 +123,40 @@ final class ProcessScan: Sendable {
       if let owner = result.owners[info.parent] { result.add(info, to: owner) }
     }
     if adoptsOrphans.load(ordering: .relaxed) {
-      result.orphans = rest.filter { $0.parent == ownPID && registry.isStranger($0.pid) }.map(Member.init)
+      // In this order: a child is registered before it stops being listed as launching.
+      let unknown = rest.filter { info in
+        info.parent == ownPID && registry.mayDescend(startedAt: info.start_time) && !cprocess_is_launching(info.pid)
+          && registry.launch(ledBy: info.pid) == nil
+      }
+      result.orphans = unknown.filter { registry.isStranger($0.pid) }.map(Member.init)
+      // One may be a leader: the list of launching children has a limited capacity.
+      if result.orphans.count < unknown.count { result.isDoubtful = true }
     }
     return result
   }
 
-  /// Reaps adopted children that have ended.
+  /// Reaps adopted children that have ended, up to the first one that other code reaps.
   func reapOrphans() {
     guard adoptsOrphans.load(ordering: .relaxed) else { return }
     while let pid = ChildStatus.endedChild() {
       var info = cprocess_info()
-      // The registry reaps leaders; the code that has started a child in this session reaps that child.
-      guard registry.isStranger(pid), cprocess_look(pid, &info), info.session != ownSession else { return }
+      guard cprocess_look(pid, &info), mayReap(info) else { return }
       ChildStatus.reap(pid)
     }
+  }
+
+  /// The same, and also reaps those behind a child that other code reaps, which costs a list of all processes.
+  func reapAllOrphans() {
+    reapOrphans()
+    guard adoptsOrphans.load(ordering: .relaxed) else { return }
+    // A leader is reaped soon.
+    guard let first = ChildStatus.endedChild(), registry.launch(ledBy: first) == nil else { return }
+    for info in Self.list() where info.ended && info.parent == ownPID && mayReap(info) { ChildStatus.reap(info.pid) }
+  }
+
+  /// The registry reaps leaders; the code that has started a child in this session, or without a job, reaps that child.
+  private func mayReap(_ info: cprocess_info) -> Bool {
+    registry.isStranger(info.pid) && info.session != ownSession && registry.mayDescend(startedAt: info.start_time)
   }
 
   private enum Owner {
@@ -155,7 +177,7 @@ final class ProcessScan: Sendable {
 
 extension ProcessScan.Member {
   fileprivate init(_ info: cprocess_info) {
-    self.init(pid: info.pid, session: info.session, group: info.group)
+    self.init(pid: info.pid, session: info.session, group: info.group, startTime: info.start_time)
   }
 }
 

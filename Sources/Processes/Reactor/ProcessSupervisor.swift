@@ -34,7 +34,15 @@ public final class ProcessSupervisor: Sendable {
   /// this call.
   ///
   /// After the call, threads that start processes no longer block SIGCHLD, so a dispatch source for that signal misses
-  /// most ends.
+  /// most ends. As at each start of a process, an ignored SIGCHLD gets its default action: the kernel would discard the
+  /// exit statuses.
+  ///
+  /// - Warning: A child that this program itself starts in a session of its own, by `forkpty` or with
+  ///   `POSIX_SPAWN_SETSID`, looks like an adopted process of a job, if the child started while a job was alive. The
+  ///   pause, the cancellation and the end of the last job older than the child then apply to the child too;
+  ///   ``endAll(within:)`` kills it; and its exit status may be lost. A signal that ends this program kills every such child
+  ///   that is younger than the first job. Daemons that this program's other children leave behind are adopted too. Start
+  ///   terminals and daemons before the jobs, or keep them in this program's session.
   public func start() { start(atEnd: nil) }
 
   /// Like `start()`; the guardian calls `body` once this program has ended, before it kills the processes.
@@ -96,9 +104,10 @@ public final class ProcessSupervisor: Sendable {
     guard let number = registry.beginLaunch() else {
       throw ProcessError(.ended, "all processes were ended: no more are started")
     }
-    let launchedAt = ProcessReactor.now
+    let (launchedAt, startTime) = (ProcessReactor.now, cprocess_ticks())
     do throws(ProcessError) {
       var spawned = try spawn(launch, number: number)
+      spawned.startTime = startTime
       let child = ChildProcess(
         number: number, spawned, launch: launch, launchedAt: launchedAt, delegate: delegate)
       registry.register(child)
