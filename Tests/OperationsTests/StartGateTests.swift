@@ -84,11 +84,13 @@ import Testing
 
   @Test func aTurnThatComesBeginsADeferredStartAndIsLostToAnother() {
     var gate = StartGate(turn: .inLine)
-    #expect(!gate.giveTurn() && gate.turn == .onTurn)
+    gate.giveTurn()
+    #expect(gate.turn == .onTurn && !gate.takeTurnForDeferredStart())
     gate.revokeTurn()
-    #expect(gate.turn == .inLine && gate.start() == .waitInLine)
-    #expect(gate.giveTurn() && gate.turn == .onTurn && !gate.isStartDeferred)
-    #expect(gate.takeTurn() && gate.start() == .begin)
+    #expect(gate.turn == .inLine && gate.start() == .waitInLine && !gate.takeTurnForDeferredStart())
+    gate.giveTurn()
+    #expect(gate.takeTurnForDeferredStart() && gate.turn == .open && !gate.isStartDeferred)
+    #expect(!gate.takeTurn() && gate.start() == .begin)
   }
 
   // MARK: The answer

@@ -68,11 +68,13 @@ extension AsyncOperation: ConditionalOperation {
     let action = DependencyGraph.change { contents, effects in
       if rareState.gate.takeTurn() {
         guard let request = rareState.request else { programmerError("an operation on turn has a request") }
-        DependencyGraph.apply(contents.exclusion.take(request), &effects)
+        DependencyGraph.apply(contents.exclusion.take(request), &contents, &effects)
       }
       let action = rareState.gate.start()
       if action == .waitInLine {
-        if let request = rareState.request { DependencyGraph.apply(contents.exclusion.hurry(request), &effects) }
+        if let request = rareState.request {
+          DependencyGraph.apply(contents.exclusion.hurry(request), &contents, &effects)
+        }
         DependencyGraph.enterLineIfDue(self, rareState, &effects)
       }
       return action
@@ -104,7 +106,7 @@ extension AsyncOperation: ConditionalOperation {
       // The turn stays counted as a dependency: a cancelled operation waits for none.
       parts.existingNode?.isGated = false
       if let request = rareState.request, !request.isHolding {
-        DependencyGraph.apply(contents.exclusion.leave(request), &effects)
+        DependencyGraph.apply(contents.exclusion.leave(request), &contents, &effects)
       }
       return rareState.gate.abandon()
     }
@@ -116,7 +118,9 @@ extension AsyncOperation: ConditionalOperation {
   static func leaveExclusion(_ rareState: RareState<AsyncOperation>) {
     guard !rareState.conditions.isEmpty else { return }
     DependencyGraph.change { contents, effects in
-      if let request = rareState.request { DependencyGraph.apply(contents.exclusion.leave(request), &effects) }
+      if let request = rareState.request {
+        DependencyGraph.apply(contents.exclusion.leave(request), &contents, &effects)
+      }
       rareState.request = nil
     }
   }
@@ -222,8 +226,8 @@ extension DependencyGraph {
         return rareState.gate.leaveLine()
       }
       rareState.request = request
-      apply(contents.exclusion.enter(request), &effects)
-      if rareState.gate.isStartDeferred { apply(contents.exclusion.hurry(request), &effects) }
+      apply(contents.exclusion.enter(request), &contents, &effects)
+      if rareState.gate.isStartDeferred { apply(contents.exclusion.hurry(request), &contents, &effects) }
       if contents.exclusion.isWaiting(request) {
         effects.actions.append { breakDeadlock(of: [.start(operation)]) }
       }
@@ -234,12 +238,10 @@ extension DependencyGraph {
   private static func giveTurn(
     _ operation: AsyncOperation, _ rareState: RareState<AsyncOperation>, _ effects: inout DeferredEffects
   ) {
-    let isStartDue = rareState.gate.giveTurn()
+    rareState.gate.giveTurn()
     let node = operation.parts.node
     node.isGated = false
     removeWait(node, &effects)
-    // On another thread: this one may be ending the previous holder, whose dependents and queue must not wait.
-    if isStartDue { effects.actions.append { operation.beginElsewhere(rareState) } }
   }
 
   /// Evaluates the conditions of a dependency queue's member, which takes no slot meanwhile.
@@ -254,7 +256,9 @@ extension DependencyGraph {
   }
 
   /// Applies changes of the exclusion table to the operations of the requests.
-  fileprivate static func apply(_ changes: ExclusionTable.Changes, _ effects: inout DeferredEffects) {
+  fileprivate static func apply(
+    _ changes: ExclusionTable.Changes, _ contents: inout Contents, _ effects: inout DeferredEffects
+  ) {
     for request in changes.revoked {
       guard let operation = request.operation as? AsyncOperation, let rareState = operation.parts.existingRareState
       else { continue }
@@ -271,6 +275,15 @@ extension DependencyGraph {
       giveTurn(operation, rareState, &effects)
       effects.release([operation])
     }
+    // When all have their turn: an operation that starts takes the turn from the others.
+    for request in changes.allowed {
+      guard let operation = request.operation as? AsyncOperation, let rareState = operation.parts.existingRareState,
+        rareState.gate.takeTurnForDeferredStart()
+      else { continue }
+      apply(contents.exclusion.take(request), &contents, &effects)
+      // On another thread: this one may be ending the previous holder, whose dependents and queue must not wait.
+      effects.actions.append { operation.beginElsewhere(rareState) }
+    }
     if let disorder = changes.disorder {
       let sighting = OperationSighting.exclusionOrder(
         disorder.first.name, disorder.second.name, disorder.requests.compactMap(\.operation))
@@ -279,7 +292,7 @@ extension DependencyGraph {
     for (category, watch) in changes.watches {
       effects.actions.append {
         DispatchQueue.global().asyncAfter(deadline: .now() + ExclusionTable.patience) {
-          change { contents, effects in apply(contents.exclusion.look(at: category, watch), &effects) }
+          change { contents, effects in apply(contents.exclusion.look(at: category, watch), &contents, &effects) }
         }
       }
     }

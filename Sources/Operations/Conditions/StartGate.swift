@@ -122,10 +122,14 @@ struct StartGate: Equatable {
   /// A dependency was added before the operation stood in the line.
   mutating func leaveLine() { if turn == .inLine { turn = .closed } }
 
-  /// The turn has come; true if the deferred start is due.
-  mutating func giveTurn() -> Bool {
-    turn = .onTurn
-    return takeDeferredStart()
+  /// The turn has come; `takeTurnForDeferredStart` follows.
+  mutating func giveTurn() { turn = .onTurn }
+
+  /// Whether the operation takes its categories now, because its start was deferred: the start is due.
+  mutating func takeTurnForDeferredStart() -> Bool {
+    guard turn == .onTurn, takeDeferredStart() else { return false }
+    turn = .open
+    return true
   }
 
   /// Another operation on turn has started.

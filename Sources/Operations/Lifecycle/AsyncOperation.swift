@@ -28,7 +28,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
   /// Call it by hand only for an operation that is in no queue and whose dependencies have finished. The operation's
   /// conditions are evaluated here. If that takes time, the operation begins on another thread when they hold.
   public final override func start() {
-    if !parts.snapshot.isReady, !isInCurrentQueue, waitsForDependencies {
+    if !parts.snapshot.isReady, waitsForDependencies, !isInCurrentQueue {
       programmerError("\(self) was started by hand before all that it depends on has finished")
     }
     begin()
