@@ -58,23 +58,19 @@ struct ProcessRegistryTests {
     #expect(registry.isStranger(5_000_001))
   }
 
-  private func process(_ pid: Int32, startedAt time: UInt64) -> ProcessScan.Member {
-    ProcessScan.Member(pid: pid, session: pid, group: pid, startTime: time)
-  }
-
   @Test func onlyAnOlderLeaderMayHaveStartedAProcess() throws {
     let (old, new) = (try register(5_000_000, startedAt: 7), try register(5_000_010, startedAt: 7))
-    #expect(!registry.hasJob(besides: old, before: process(5_000_010, startedAt: 7)))
-    #expect(registry.hasJob(besides: old, before: process(5_000_011, startedAt: 7)))
-    #expect(!registry.hasJob(besides: new, before: process(5_000_000, startedAt: 7)))
-    #expect(registry.hasJob(besides: new, before: process(5_000_001, startedAt: 7)))
+    #expect(!registry.hasJob(besides: old, before: 5_000_010, startedAt: 7))
+    #expect(registry.hasJob(besides: old, before: 5_000_011, startedAt: 7))
+    #expect(!registry.hasJob(besides: new, before: 5_000_000, startedAt: 7))
+    #expect(registry.hasJob(besides: new, before: 5_000_001, startedAt: 7))
   }
 
   @Test func aLowerNumberOfALaterTimeIsNotOlder() throws {
     let old = try register(5_000_010, startedAt: 7)
     try register(5_000_000, startedAt: 9)
-    #expect(!registry.hasJob(besides: old, before: process(5_000_011, startedAt: 8)))
-    #expect(registry.hasJob(besides: old, before: process(5_000_011, startedAt: 9)))
+    #expect(!registry.hasJob(besides: old, before: 5_000_011, startedAt: 8))
+    #expect(registry.hasJob(besides: old, before: 5_000_011, startedAt: 9))
   }
 
   // MARK: When a job was alive

@@ -364,7 +364,8 @@ final class ProcessReactor: @unchecked Sendable {
   private func members(of child: ChildProcess, in result: ProcessScan.Result) -> [ProcessScan.Member] {
     // An orphan without a mark may descend from any older leader, and from no younger one: it is ended with the last of them.
     let orphans = result.orphans.filter { orphan in
-      orphan.startTime >= child.startTime && !registry.hasJob(besides: child, before: orphan)
+      orphan.startTime >= child.startTime
+        && !registry.hasJob(besides: child, before: orphan.pid, startedAt: orphan.startTime)
     }
     return (result.members[child.number] ?? []) + orphans
   }

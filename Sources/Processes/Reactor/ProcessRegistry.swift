@@ -88,10 +88,10 @@ final class ProcessRegistry: Sendable {
   /// Whether another launch is old enough to have started a process.
   ///
   /// The number tells the order within a clock tick, and the time tells that the numbers have wrapped around.
-  func hasJob(besides child: ChildProcess, before process: ProcessScan.Member) -> Bool {
+  func hasJob(besides child: ChildProcess, before pid: pid_t, startedAt time: UInt64) -> Bool {
     state.withLock { state in
       state.children.values.contains { job in
-        job !== child && job.pid < process.pid && job.startTime <= process.startTime
+        job !== child && job.pid < pid && job.startTime <= time
       }
     }
   }
