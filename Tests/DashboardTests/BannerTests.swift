@@ -185,6 +185,15 @@ import Testing
     #expect(text(past(at: 12_350, end: 51)) == "PAST: the run at 0:12 of 0:51")
   }
 
+  @Test(arguments: [(false, "  End live", "  End live"), (true, "  Z live", " of 1:40")])
+  func theWayToThePresentIsNamedWhereItsKeyWorks(_ isChanged: Bool, _ list: String, _ help: String) {
+    var bench = past(at: 12_350, end: 100)
+    if isChanged { bench.model.options.keys = KeyMap(changes: ["last": [.character("G")]]) }
+    #expect(row(bench).hasSuffix(list))
+    bench.press(.character("?"))
+    #expect(bench.frame().text(row: 0).hasSuffix(help))
+  }
+
   @Test func aPastInstantIsOfTheRunUpToThePresent() {
     var bench = past(at: 12_350, end: 100)
     bench.now = .seconds(150)

@@ -317,6 +317,14 @@ import Testing
     #expect(Command.kill.refusal(in: bench.model) == "this job is not running")
   }
 
+  @Test func theRefusalOfARetryIsAboutTheTaggedJob() {
+    var model = model(.failed(Self.failure, allowed: false), .skipped(because: .job(JobID(0))))
+    model.tags = [JobID(1)]
+    for action in [Command.retry, .retryDependents] {
+      #expect(action.refusal(in: model) == "b was skipped because of a: r on a retries both")
+    }
+  }
+
   @Test func aFailureThatWasAllowedIsNotAmongTheFailedJobs() {
     let model = model(.failed(Self.failure, allowed: true), .executing)
     #expect(Command.retryFailed.refusal(in: model) == "no job has failed")
@@ -350,10 +358,64 @@ import Testing
       #expect(bench.commands.count == 2 && bench.model.notice?.text == text)
     }
     // Another attempt would follow.
-    for canceller in [JobState.Canceller.restart, .timeout] {
-      #expect(stopping(canceller).commands == [.cancel([JobID(0)], by: .person)])
+    #expect(stopping(.restart).commands == [.cancel([JobID(0)], by: .person)])
+  }
+
+  /// Whether `a` can be cancelled, the attempt of which is being ended at its limit.
+  private func cancelsAtLimit(_ change: (inout Job) -> Void, _ facts: (inout RunBuilder) -> Void = { _ in }) -> Bool {
+    var job = Job.shell("a")
+    change(&job)
+    var builder = RunBuilder([job, .shell("b"), .shell("c")])
+    builder.move("a", .executing)
+    facts(&builder)
+    builder.cancel("a", by: .timeout)
+    var bench = Bench(builder)
+    bench.select("a")
+    bench.press(.character("x"))
+    #expect(bench.commands.isEmpty == (bench.model.notice?.text == "it is being stopped: X kills it"))
+    return !bench.commands.isEmpty
+  }
+
+  @Test func aTimedOutJobIsCancelledWhereARetryIsLeft() {
+    func retries(_ policy: RetryPolicy) -> (inout Job) -> Void { { $0.retry = policy } }
+    #expect(!cancelsAtLimit { _ in })
+    #expect(cancelsAtLimit(retries(RetryPolicy(max: 1))))
+    #expect(!cancelsAtLimit(retries(RetryPolicy(max: 1, only: [.exit]))))
+    #expect(cancelsAtLimit(retries(RetryPolicy(max: 1, only: [.timeout]))))
+    #expect(cancelsAtLimit(retries(RetryPolicy(max: 1, only: [.exit], patterns: ["busy"]))))
+    func fail(_ run: inout RunBuilder, _ state: JobState) {
+      run.at(run.time / .seconds(1) + 1)
+      run.move("a", state)
+      run.at(run.time / .seconds(1) + 1)
+      run.move("a", .executing)
     }
-    #expect(stopping(.timeout, .stopRequested(.terminate, by: .timeout)).commands.isEmpty)
+    let backingOff = JobState.backingOff(until: .zero, number: 1, limit: 1, after: Self.failure)
+    #expect(!cancelsAtLimit(retries(RetryPolicy(max: 1))) { fail(&$0, backingOff) })
+    #expect(cancelsAtLimit(retries(RetryPolicy(max: 2))) { fail(&$0, backingOff) })
+    // A person has retried it.
+    #expect(
+      cancelsAtLimit(retries(RetryPolicy(max: 1))) { run in
+        fail(&run, backingOff)
+        fail(&run, .failed(Self.failure, allowed: false))
+      })
+    let service = Service(restart: .onFailure)
+    #expect(cancelsAtLimit { $0.work = .shell(ShellWork(.script("true"), service: service)) })
+  }
+
+  @Test func aTimedOutJobIsCancelledWhereTheRunAllowsARetry() {
+    func cancels(_ finally: FinalCondition?, _ facts: (inout RunBuilder) -> Void) -> Bool {
+      cancelsAtLimit({ ($0.retry, $0.finally) = (RetryPolicy(max: 1), finally) }, facts)
+    }
+    for (canceller, isFinalRetried) in [(JobState.Canceller.person, true), (.policy, true), (.timeout, false)] {
+      #expect(!cancels(nil) { $0.state(.stopRequested(.terminate, by: canceller)) })
+      #expect(cancels(.always) { $0.state(.stopRequested(.terminate, by: canceller)) } == isFinalRetried)
+    }
+    func close(_ run: inout RunBuilder) {
+      run.move("b", .executing)
+      run.move("b", .failed(Self.failure, allowed: false))
+      run.move("c", .cancelled(by: .policy))
+    }
+    #expect(!cancels(nil, close) && cancels(.always, close))
   }
 
   @Test func aRetryIsRefusedByTheStateOfTheRun() {

@@ -139,6 +139,12 @@ import Testing
     #expect(!FrameSchedule.isAnimated(scrolled, at: .zero))
   }
 
+  @Test func onAFrozenDisplayNoMarkMoves() {
+    var model = executing(isMeasured: false)
+    model.setFrozen(true)
+    #expect(!FrameSchedule.isAnimated(model, at: .zero))
+  }
+
   @Test func onlyListAndTreeHaveBars() {
     var model = executing(isMeasured: false)
     for panel in Panel.allCases {

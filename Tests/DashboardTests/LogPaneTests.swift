@@ -114,6 +114,20 @@ import Testing
     #expect(bench.frame().text(row: y + 1) == " 00:01.0  " + String(repeating: "x", count: 68) + ">")
   }
 
+  @Test func theFileOfACutLineIsSlidIntoView() {
+    var bench = Bench.talker([])
+    bench.play { $0.log("talker", String(repeating: "x", count: 200), isCut: true) }
+    for _ in 0..<30 { bench.press(.right) }
+    #expect(log(bench).first.hasSuffix("xx.. whole in /state/r1/logs/talker.0.1.log"))
+    bench.press(.character("l"))
+    for (width, end) in [(40, "<.. whole in /s..lker.0.1.log"), (33, "xx..")] {
+      bench.send(.resized(Size(width: width, height: 24)))
+      bench.model.log.shift = 0
+      for _ in 0..<30 { bench.press(.right) }
+      #expect(log(bench).first.hasSuffix(end))
+    }
+  }
+
   @Test func textLeftOfTheEdgeIsMarkedAsWell() {
     var bench = Bench.talker([String(repeating: "x", count: 90), "short", ""])
     bench.press(.right)

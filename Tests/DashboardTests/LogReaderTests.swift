@@ -88,6 +88,15 @@ import Testing
     #expect(reader.held?.total == 5)
   }
 
+  @Test func aPastInstantBeforeTheLinesReplacesThem() {
+    var reader = reader(top: 12)
+    reader.cursor = 12
+    for past in [["a"], []] {
+      reader.hold(.even(past))
+      #expect(reader.held?.count == past.count)
+    }
+  }
+
   @Test func anotherSourceReplacesTheLines() {
     var reader = reader(top: 10)
     var ring = LogRing()

@@ -86,6 +86,32 @@ import Testing
     #expect(line(bench) == "line \(shown + 1)")
   }
 
+  /// Delivers lines that no frame shows yet.
+  private func write(_ count: Int, _ bench: inout Bench) {
+    for number in 0..<count { bench.builder.log("talker", "new \(number)") }
+    _ = Update.apply(.facts(bench.builder.take()), to: &bench.model, now: bench.now)
+  }
+
+  @Test(arguments: [(Key.down, "new 0"), (.pageDown, "line 59"), (.character("G"), "new 2")])
+  func aKeyBeforeTheFrameOfNewLinesMovesToThem(_ key: Key, _ text: String) {
+    var bench = talker(60)
+    bench.press(.tab, .up, .down, .character("v"))
+    write(3, &bench)
+    bench.press(key)
+    #expect(line(bench) == text && bench.model.markedCount == (key == .character("G") ? 4 : key == .down ? 2 : 1))
+    let height = Layout(bench.model).log.height
+    #expect(top(bench) == "line \(60 - height + (key == .down ? 1 : 3))")
+  }
+
+  @Test func aSearchBeforeTheFrameOfNewLinesFindsThem() {
+    var bench = talker(60)
+    bench.press(.tab, .up, .character("/"))
+    bench.type("new")
+    write(3, &bench)
+    bench.press(.enter)
+    #expect(line(bench) == "new 0" && bench.model.notice == nil)
+  }
+
   @Test func theFollowKeyStopsAndGoesOn() {
     var bench = talker(20)
     bench.press(.character("f"))
@@ -226,6 +252,8 @@ import Testing
     bench.type("line 99")
     bench.press(.enter, .character("n"))
     #expect(bench.model.notice?.text == "past the lines being read: the first match")
+    bench.press(.character("N"))
+    #expect(bench.model.notice?.text == "past the lines being read: the last match")
     bench.press(.character("f"), .character("/"), .control("u"))
     bench.type("none")
     bench.press(.enter)

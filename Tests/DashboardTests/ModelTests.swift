@@ -161,6 +161,42 @@ import Testing
     #expect(!bench.model.isFrozen && bench.model.tags.isEmpty && bench.cursor == "b")
   }
 
+  @Test(arguments: [Key.enter, .tab, .character("L"), .character("c")])
+  func theJobThatAKeyActedOnInThePastStays(_ key: Key) {
+    var (_, second, bench) = grown()
+    bench.model.show(second, at: .zero)
+    FramePreparation.prepare(&bench.model, now: bench.now)
+    bench.press(key, .character("Z"))
+    #expect(!bench.model.isFrozen && bench.cursor == "a")
+  }
+
+  /// A run of `a`, which has been asked to end, and its past before that.
+  private func stopping() -> (past: Run, bench: Bench) {
+    var builder = RunBuilder([.shell("a")])
+    let past = builder.run
+    builder.move("a", .executing)
+    builder.cancel("a")
+    builder.state(.stopRequested(.terminate, by: .policy))
+    return (past, Bench(builder))
+  }
+
+  @Test func inThePastTheCountdownOfAStopContinues() {
+    var (past, bench) = stopping()
+    bench.model.show(past, at: .zero)
+    #expect(bench.model.isMoving)
+    bench.play { $0.move("a", .cancelled(by: .policy)) }
+    #expect(!bench.model.isMoving)
+  }
+
+  @Test func aFrozenReplayOfAStopMovesNoMoreAfterItsEnd() {
+    var (_, bench) = stopping()
+    bench.model.isReplay = true
+    bench.press(.character("Z"))
+    #expect(bench.model.isMoving)
+    bench.play { $0.state(.runFinished(RunSummary())) }
+    #expect(bench.model.isFrozen && !bench.model.isMoving)
+  }
+
   // MARK: Rows
 
   @Test func aJobIsOnTheScreenWithItsRow() {
@@ -191,21 +227,6 @@ import Testing
     bench.model.tags = []
     bench.model.cursor = nil
     #expect(bench.model.targets.isEmpty && !bench.model.someTarget { (_: JobID) in true })
-  }
-
-  @Test func onlyOpenTargetsWork() {
-    var builder = RunBuilder("abc".map { .shell(String($0)) })
-    builder.move("a", .executing)
-    builder.move("b", .backingOff(until: .seconds(9), number: 1, limit: 1, after: Self.failure))
-    var bench = Bench(builder)
-    bench.select("a")
-    #expect(bench.model.someTargetWorks)
-    bench.select("b")
-    #expect(!bench.model.someTargetWorks)
-    bench.model.tags = [JobID(1), JobID(2)]
-    #expect(!bench.model.someTargetWorks)
-    bench.model.tags = [JobID(0), JobID(2)]
-    #expect(bench.model.someTargetWorks)
   }
 
   @Test func theCursorLeavesOnlyAJobThatNeedsNoAttention() {

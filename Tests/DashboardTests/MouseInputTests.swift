@@ -64,6 +64,16 @@ import Testing
     #expect(bench.model.top == 0)
   }
 
+  @Test func theWheelBeforeTheFrameOfNewLinesMovesToThem() {
+    var bench = Bench.talker((0..<100).map { "line \($0)" })
+    bench.press(.tab, .up)
+    let top = bench.model.log.top.line
+    for number in 0..<3 { bench.builder.log("talker", "new \(number)") }
+    _ = Update.apply(.facts(bench.builder.take()), to: &bench.model, now: bench.now)
+    send(.wheelDown, 1, Layout(bench.model).log.y, &bench)
+    #expect(bench.model.log.top.line == top + 3)
+  }
+
   @Test func theWheelMovesTheChoiceOfAnOpenPalette() {
     var bench = Bench.talker((0..<100).map { "line \($0)" })
     let log = Layout(bench.model).log

@@ -199,6 +199,26 @@ import Testing
     #expect(stage.text.contains("late"))
   }
 
+  @Test func aLogThatIsReadHasNoLineOfALaterInstant() throws {
+    var run = RunBuilder([.shell("a")])
+    run.at(1)
+    run.move("a", .executing)
+    for (time, word) in [(2.0, "early"), (50, "late")] {
+      run.at(time)
+      for number in 1...30 { run.log("a", "\(word) \(number)") }
+    }
+    let past = FoldedPast(run.events)
+    let stage = try Stage(run, size: Size(width: 100, height: 24), now: .seconds(60), past: past)
+    stage.press(.tab, .up)
+    #expect(stage.text.contains("late 30"))
+    for _ in 1...20 {
+      stage.press(.character(","))
+      past.answer()
+      stage.clock.advance(by: .milliseconds(60))
+    }
+    #expect(stage.text.contains("early 30") && !stage.text.contains("late"))
+  }
+
   @Test func aQuestionAboutAJobThatThePastLacksIsWithdrawn() throws {
     let (past, stage) = try growing([.shell("a")], late: 60.9)
     for key in "A,x" { stage.terminal.send(.key(.character(key))) }

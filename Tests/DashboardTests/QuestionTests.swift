@@ -99,6 +99,13 @@ struct QuestionTests {
     #expect(bench.model.prompt == nil && bench.commands.count == 1)
   }
 
+  @Test func aJobThatIsBeingEndedIsNoReasonToAsk() {
+    var bench = tagged([.executing, .waiting, .waiting])
+    bench.play { $0.cancel("0") }
+    bench.press(.character("x"))
+    #expect(bench.model.prompt == nil && bench.commands == [.cancel([JobID(1), JobID(2)], by: .person)])
+  }
+
   @Test func endingOneJobAsksNothing() {
     for key in [Key.character("x"), .character("X")] {
       var bench = bench([.executing, .executing])

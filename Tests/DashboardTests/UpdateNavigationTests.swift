@@ -146,7 +146,8 @@ import Testing
     #expect(bench.model.log.shift == 290)
     bench.play { $0.log("talker", String(repeating: "x", count: 400), isCut: true) }
     for _ in 0..<40 { bench.press(.right) }
-    #expect(bench.model.log.shift == 402 - 69 && bench.frame().text.contains("x.."))
+    // With the mark and the path of its file.
+    #expect(bench.model.log.shift == 400 + 2 + 39 - 69 && bench.frame().text.contains("x.. whole in /"))
     bench.press(.character("w"))
     #expect(bench.model.log.shift == 0 && bench.model.notice?.text == "long lines are wrapped")
     bench.press(.right)

@@ -54,6 +54,25 @@ import Testing
     #expect(View.frame(small, ScreenTraits(isASCII: true, palette: .none), now: .zero).text(row: 0) == "needs 30 x 5")
   }
 
+  @Test(arguments: Panel.allCases) func aJobIsShownBeforeTheOneThatItNeeds(_ panel: Panel) {
+    var builder = RunBuilder([.shell("first", needs: [JobNeed(JobID(1))]), .shell("later")])
+    let events = builder.take()
+    for size in [Size(width: 80, height: 24), Size(width: 120, height: 40)] {
+      for (count, status) in [(2, "  waiting\n"), (3, "  waits for later\n")] {
+        var model = Model(run: Run(), size: size)
+        _ = Update.apply(.facts(Array(events.prefix(count))), to: &model, now: .zero)
+        for key in [panel.key, .enter] {
+          FramePreparation.prepare(&model, now: .zero)
+          _ = View.frame(model, GoldenTests.ascii, now: .zero)
+          _ = Update.apply(.input(.key(key)), to: &model, now: .zero)
+        }
+        FramePreparation.prepare(&model, now: .zero)
+        model.moveCursor(to: JobID(0))
+        #expect(View.frame(model, GoldenTests.ascii, now: .zero).text.contains(status))
+      }
+    }
+  }
+
   @Test func whatASCIICannotDrawIsAQuestionMark() {
     var frame = Frame(Size(width: 6, height: 2))
     frame.put("aé漢b", x: 0, y: 0, style: Style(.indexed(1)))

@@ -43,6 +43,22 @@ import Testing
     #expect(recorder[0].unmetNeeds == 0)
   }
 
+  @Test func aJobMayReferToOneThatIsNotAddedYet() {
+    let text = "${jobs.b.URL}"
+    var first = job("a", needs: [1])
+    first.approval = "Open \(text)?"
+    first.outputs = [OutputReference(text, job: JobID(1), name: "URL")]
+    var recorder = Recorder([])
+    recorder.state(.jobAdded(JobID(0), first))
+    #expect(recorder.run.knownNeeds(of: JobID(0)).isEmpty && recorder.run.question(of: JobID(0)) == "Open \(text)?")
+    #expect(StatusText(JobID(0), recorder.run, now: .zero).whole == "waiting")
+    recorder.state(.jobAdded(JobID(1), job("b")))
+    recorder.state(.jobOutputs(JobID(1), ["URL": "http://b"]))
+    #expect(recorder.run.knownNeeds(of: JobID(0)) == first.needs)
+    #expect(recorder.run.question(of: JobID(0)) == "Open http://b?")
+    #expect(StatusText(JobID(0), recorder.run, now: .zero).whole == "waits for b to finish")
+  }
+
   @Test func aRunIsCompleteAgainOnceLateJobsHaveEnded() {
     var recorder = Recorder([])
     #expect(recorder.run.isComplete)

@@ -5,7 +5,7 @@ struct JobAction: Sendable {
   enum Question {
     /// Asks before it acts on a job that is not on the screen.
     case usual
-    /// Asks as well before it ends several jobs if any of them is executing.
+    /// Asks as well before it ends several jobs if any of them has an attempt in progress.
     case ending
     /// Always asks, with the job's own question.
     case approval
@@ -34,7 +34,7 @@ struct JobAction: Sendable {
   func mustAsk(about jobs: [JobID], in model: Model) -> Bool {
     switch question {
     case .approval: true
-    case .ending where jobs.count > 1 && model.someTargetWorks: true
+    case .ending where jobs.count > 1 && jobs.contains { model.run.jobs[$0.index].state.isActive }: true
     case .ending, .usual: jobs.contains { !model.isOnScreen($0) }
     }
   }

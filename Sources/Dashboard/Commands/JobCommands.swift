@@ -180,10 +180,10 @@ extension Command {
   }
 
   private static func refuseRetry(_ model: Model) -> String {
-    if let record = model.record, case .skipped(.job(let cause)) = record.state {
-      let name = model.run.jobs[cause.index].job.name
+    if let id = model.targets.first, case .skipped(.job(let cause)) = model.run.jobs[id.index].state {
+      let name = model.naming([cause])
       let way = model.keys.label(retry).map { ": \($0) on \(name) retries both" } ?? ""
-      return "\(record.job.name) was skipped because of \(name)\(way)"
+      return "\(model.naming([id])) was skipped because of \(name)\(way)"
     }
     return model.canRetry ? "this job has not failed" : model.whyClosed
   }
@@ -233,7 +233,21 @@ extension Command {
   private static func isCancellable(_ id: JobID, _ model: Model) -> Bool {
     let state = model.stateClass(of: id)
     guard state == .stopping, let reason = model.run.jobs[id.index].cancelling?.by else { return !state.isTerminal }
-    return reason == .restart || reason == .timeout && model.live.stopping == nil
+    return reason == .restart || reason == .timeout && mayBeRetried(id, model)
+  }
+
+  /// Whether another attempt may follow one that is ended at its limit.
+  private static func mayBeRetried(_ id: JobID, _ model: Model) -> Bool {
+    let record = model.run.jobs[id.index]
+    let (policy, stopping) = (record.job.retry, model.live.stopping)
+    // A retry by a person begins a new count.
+    let ended = (0..<record.phases.count).last { record.phases[$0].kind.isTerminal }.map { record.phases[$0].start }
+    let tries = min(record.tryNumber, record.attempts.count { $0.startedAt >= ended ?? .zero })
+    // Only the schedule knows how many restarts of a service are left.
+    let isLeft = tries <= policy.max || record.job.service.map { $0.restart != .never } == true
+    // The time limit of the run ends a job of `finally` for good.
+    let isOpen = record.job.finally == nil ? stopping == nil && !model.isClosedByPolicy : stopping?.by != .timeout
+    return isLeft && isOpen && policy.allows(JobFailure(.timedOut, ""), outputMatches: !policy.patterns.isEmpty)
   }
 
   private static func isKillable(_ id: JobID, _ model: Model) -> Bool {

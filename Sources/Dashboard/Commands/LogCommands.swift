@@ -97,9 +97,10 @@ extension Command {
     return "in the lines being read; \(model.newer) newer\(way)"
   }
 
-  /// The message of a search that begins anew at the first line.
-  static func pastEnd(in model: Model) -> String {
-    "past the \(model.newer > 0 ? "lines being read" : "end"): the first match"
+  /// The message of a search that begins anew at the other end.
+  static func wrapped(forward: Bool, in model: Model) -> String {
+    let end = model.newer > 0 ? "lines being read" : forward ? "end" : "top"
+    return "past the \(end): the \(forward ? "first" : "last") match"
   }
 
   /// Switches from one job's log to the merged log, then to the program's output, if any; keeps the line being read.
@@ -131,7 +132,7 @@ extension Command {
     guard let found = model.log.match(after: from, forward: forward) else { return }
     LogScroll.scroll(to: found.line, &model, Layout(model))
     model.log.currentMatch = found.line
-    if found.hasWrapped { model.say(forward ? pastEnd(in: model) : "past the top: the last match", now) }
+    if found.hasWrapped { model.say(wrapped(forward: forward, in: model), now) }
   }
 
   private static func goToError(_ model: inout Model, _ now: Duration) {

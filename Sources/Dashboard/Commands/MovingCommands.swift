@@ -162,14 +162,13 @@ enum Moving {
     model.log.shift = movement == .left ? max(0, shift - 8) : max(shift, min(farthestShift(model), shift + 8))
   }
 
-  /// The shift that brings the end of the page's widest line to the edge.
+  /// The shift that brings the end of the page's widest line, and the file of a cut one, to the edge.
   private static func farthestShift(_ model: Model) -> Int {
     guard let lines = model.lines else { return 0 }
     let layout = Layout(model)
     let rows = model.rows(lines, layout)
-    // The mark of a cut line follows its text.
     let widths = rows.page(from: model.logTop(rows, layout), height: layout.log.height).map { row in
-      LogText.width(row.cells) + (row.line.entry.line.isCut ? 2 : 0)
+      LogText.width(row.cells) + LogPane.cutWidth(row.line, model, in: rows.width)
     }
     return (widths.max() ?? 0) - rows.width
   }

@@ -94,7 +94,9 @@ struct LogReader {
       cursor = live.seq(at: live.position(of: cursor)) ?? cursor
     }
     let oldest = min(top.line, cursor, mark ?? .max, selection?.range.lowerBound.line ?? .max)
-    if let held, held.source == live.source, held.line(oldest) != nil, live.line(oldest) == nil { return }
+    // At a past instant, `live` may end before it.
+    let hasLeft = live.first.map { $0.seq > oldest } == true
+    if let held, held.source == live.source, held.line(oldest) != nil, hasLeft { return }
     held = live
   }
 

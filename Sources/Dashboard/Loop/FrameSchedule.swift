@@ -61,10 +61,10 @@ struct FrameSchedule {
     return deadlines.min()
   }
 
-  /// Whether an indeterminate bar is on the screen.
+  /// Whether an indeterminate bar moves on the screen.
   static func isAnimated(_ model: Model, at now: Duration) -> Bool {
     let height = Layout(model).list.height
-    guard model.page == .list, height > 0, model.run.counts.executing > 0 else { return false }
+    guard !model.isFrozen, model.page == .list, height > 0, model.run.counts.executing > 0 else { return false }
     guard model.panel == .list || model.panel == .tree else { return false }
     return (model.top..<max(model.top, min(model.top + height, model.rowCount))).contains { row in
       guard let id = model.job(row: row) else { return false }

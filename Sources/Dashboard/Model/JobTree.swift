@@ -96,7 +96,7 @@ struct JobTree {
       let place = rows.count
       rows.append(row)
       guard !row.isRepeat, row.hasBranches, !isFolded(job) else { continue }
-      let below = children(of: job, run) + needs(run.jobs[job.index].job)
+      let below = children(of: job, run) + needs(of: job, run)
       for (number, id) in below.enumerated().reversed() {
         open.append(self.row(id, depth: row.depth + 1, parent: place, isLast: number == below.count - 1, run))
       }
@@ -118,9 +118,9 @@ struct JobTree {
   }
 
   /// The needed jobs that have been added, each once even if it is needed on two conditions.
-  private func needs(_ job: Job) -> [JobID] {
+  private func needs(of id: JobID, _ run: Run) -> [JobID] {
     var needs: [JobID] = []
-    for need in job.needs where needs.last != need.job && need.job.index < count { needs.append(need.job) }
+    for need in run.knownNeeds(of: id) where needs.last != need.job { needs.append(need.job) }
     return needs
   }
 

@@ -65,7 +65,6 @@ extension Model {
   mutating func takeCursor() {
     isCursorTaken = true
     showsCursor = true
-    later.cursor = nil
   }
 
   /// `keepsPlace` for another log that contains the reader's line too.
@@ -121,6 +120,9 @@ extension Model {
 
   /// Whether a job of the run can be started again.
   var canRetry: Bool { live.summary == nil && live.stopping == nil }
+
+  /// Whether the failure policy lets only the executing jobs finish.
+  var isClosedByPolicy: Bool { live.stopping == nil && !index.endedByPolicy.isEmpty && live.firstFailure != nil }
 
   /// How a job can be started again, as a word for its key; nil if it can't.
   func repetition(of id: JobID) -> String? {
@@ -214,9 +216,6 @@ extension Model {
     if case .operation = record.job.work { return false }
     return record.dependents.contains { isMet(run.jobs[$0.index].state) }
   }
-
-  /// Whether ending the targets would lose the work of an attempt in progress.
-  var someTargetWorks: Bool { someOpenTarget { run.jobs[$0.index].state.isActive } }
 }
 
 extension StateClass {

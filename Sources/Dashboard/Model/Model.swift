@@ -104,7 +104,9 @@ struct Model {
   /// The job that keys act on.
   var cursor: JobID?
   /// Whether a person has moved the cursor; until then it moves from an ended job to one that executes.
-  var isCursorTaken = false
+  var isCursorTaken = false {
+    didSet { if isCursorTaken { later.cursor = nil } }
+  }
   var top = 0
   /// Whether the list scrolls with its cursor; the mouse wheel scrolls without it.
   var showsCursor = true
@@ -126,8 +128,11 @@ struct Model {
   var filter: JobFilter { filtered.filter }
   /// The name of the run in header and title.
   var name: String { run.start?.name ?? options.source ?? "opdash" }
-  /// The name of the key that shows the present again.
-  var presentKey: String? { keys.keys(of: .last).contains(.end) ? Key.end.name() : keys.label(.freeze) }
+  /// The name of the key that shows the present again; nil where no key does.
+  var presentKey: String? {
+    if keys.keys(of: .last).contains(.end) { return Key.end.name() }
+    return page == .help ? nil : keys.label(.freeze)
+  }
   var record: JobRecord? { cursor.map { run.jobs[$0.index] } }
 
   mutating func showHelp() {
@@ -169,8 +174,10 @@ struct Model {
   /// The instant on the screen; for a frozen display, the instant of freezing.
   func shownTime(_ now: Duration) -> Duration { isFrozen ? frozenAt : now }
 
-  /// Whether the display changes as time passes; the countdown of a stop does on a frozen one too.
-  var isMoving: Bool { (!isFrozen || live.stopping != nil) && !isHeld && isAtWork }
+  /// Whether the display changes as time passes; on a frozen one only the countdown of a stop does.
+  var isMoving: Bool {
+    !isHeld && (isFrozen ? live.stopping != nil && live.summary == nil && live.counts.active > 0 : isAtWork)
+  }
 
   private var isAtWork: Bool {
     run.summary == nil
@@ -358,6 +365,7 @@ struct Model {
     return first.job.flatMap { run.logPath($0, attempt: first.entry.attempt) }
   }
 
+  /// Brings the lines being read and the matches up to date; a key may come between the facts and their frame.
   mutating func updateLog() {
     if let merged, isMergedStale || merged.scope != mergedScope { collectMerged() }
     if let live = liveLines { log.hold(live) }

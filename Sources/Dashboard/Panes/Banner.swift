@@ -11,13 +11,8 @@ struct Banner {
   private let style: KeyPath<Theme, Style>
 
   static func isShown(_ model: Model) -> Bool {
-    model.isFrozen || model.isOver || model.live.isComplete || model.live.stopping != nil || isClosed(model)
+    model.isFrozen || model.isOver || model.live.isComplete || model.live.stopping != nil || model.isClosedByPolicy
       || !model.index.asking.isEmpty || model.live.clusterOutage != nil || model.live.watchFault != nil
-  }
-
-  /// Whether the failure policy lets only the executing jobs finish.
-  private static func isClosed(_ model: Model) -> Bool {
-    model.live.stopping == nil && !model.index.endedByPolicy.isEmpty && model.live.firstFailure != nil
   }
 
   init(_ model: Model, now: Duration) {
@@ -49,20 +44,20 @@ struct Banner {
           case .person, .policy, .timeout, .unneeded, .restart: [hint(.quit, "kills now")]
           }
       }
-    } else if isEnding, let id = asking, waitsForAnswer || !Self.isClosed(model) {
+    } else if isEnding, let id = asking, waitsForAnswer || !model.isClosedByPolicy {
       style = \.warning
       let job = run.jobs[id.index].job
       let more = model.index.asking.count - 1
       let others = more > 0 ? " (and \(Format.count(more, "more job")))" : ""
       text = "\(job.name) asks: \(run.question(of: id) ?? "")\(others)"
       keys = [hint(.approve, "approves")]
-    } else if isEnding, !model.isFrozen, !Self.isClosed(model), let outage = run.clusterOutage {
+    } else if isEnding, !model.isFrozen, !model.isClosedByPolicy, let outage = run.clusterOutage {
       style = \.warning
       let time = Format.time(outage.since)
       text = "The cluster's controller is down since \(time), waiting for it; its jobs continue"
       shortTexts = ["The cluster's controller is down since \(time)"]
       keys = []
-    } else if isEnding, !model.isFrozen, !Self.isClosed(model), let fault = run.watchFault {
+    } else if isEnding, !model.isFrozen, !model.isClosedByPolicy, let fault = run.watchFault {
       style = \.warning
       text = fault.prefix(1).uppercased() + fault.dropFirst()
       keys = [hint(.watch, "tries again")]

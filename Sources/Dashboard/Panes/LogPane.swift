@@ -143,12 +143,28 @@ struct LogPane {
     return isOld || line.entry.line.stream == .note ? theme.dim : .plain
   }
 
+  /// The least width for the place of a whole line.
+  private static let placeWidth = 20
+
+  /// The file that has all of a cut line.
+  private static func place(_ line: JobLine, _ model: Model) -> String? {
+    model.logPath(of: line).map { " whole in \($0)" }
+  }
+
+  /// The width that the mark and the file of a cut line take after its text; one cell of the text stays in `width`.
+  static func cutWidth(_ line: JobLine, _ model: Model, in width: Int) -> Int {
+    guard line.entry.line.isCut else { return 0 }
+    let room = width - 3
+    guard room >= placeWidth, let place = place(line, model) else { return 2 }
+    return 2 + min(room, max(placeWidth, TextWidth.of(place)))
+  }
+
   /// Draws the mark of a cut line, and the file that contains all of it.
   private func drawCut(_ line: JobLine, _ frame: inout Frame, x: Int, y: Int, width: Int) {
     guard width > 0 else { return }
     let used = frame.put(theme.elision.mark, x: x, y: y, limit: width, style: theme.key)
-    guard let path = model.logPath(of: line), width - used >= 20 else { return }
-    frame.put(theme.elision.middle(" whole in \(path)", to: width - used), x: x + used, y: y, style: theme.held)
+    guard let place = Self.place(line, model), width - used >= Self.placeWidth else { return }
+    frame.put(theme.elision.middle(place, to: width - used), x: x + used, y: y, style: theme.held)
   }
 }
 

@@ -7,6 +7,7 @@ enum MouseInput {
 
   static func handle(_ event: MouseEvent, _ model: inout Model, _ now: Duration) -> [Effect] {
     guard model.hasMouse else { return [] }
+    model.updateLog()
     let layout = Layout(model)
     switch event.action {
     case .wheelUp, .wheelDown:

@@ -104,6 +104,6 @@ enum PromptKeys {
     guard let found else { return model.say(Command.notFound(in: model), now) }
     LogScroll.scroll(to: found.line, &model, layout)
     model.log.currentMatch = found.line
-    if found.hasWrapped { model.say(Command.pastEnd(in: model), now) }
+    if found.hasWrapped { model.say(Command.wrapped(forward: true, in: model), now) }
   }
 }

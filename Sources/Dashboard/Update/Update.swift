@@ -97,6 +97,7 @@ enum Update {
   // MARK: Keys
 
   private static func press(_ key: Key, _ model: inout Model, _ now: Duration) -> [Effect] {
+    model.updateLog()
     if model.prompt != nil { return PromptKeys.answer(key, &model, now) }
     let command = model.keys.command(for: key)
     if Layout(model).body.isEmpty, command?.worksUnseen(in: model) == false { return [] }

@@ -42,7 +42,7 @@ struct JobDescription {
 
   /// The needed jobs; of many, the unmet needs come first.
   private var needs: [(JobID, String?)] {
-    let needs = record.job.needs
+    let needs = model.run.knownNeeds(of: id)
     func isMet(_ need: JobNeed) -> Bool { need.when.isMet(by: model.run.jobs[need.job.index].state) }
     let ordered = needs.count > 12 ? needs.filter { !isMet($0) } + needs.filter(isMet) : needs
     return ordered.map { ($0.job, $0.when.phrase) }

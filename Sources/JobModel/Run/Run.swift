@@ -114,6 +114,12 @@ package struct Run: Sendable, Equatable {
 
   package var ids: some RandomAccessCollection<JobID> { jobs.indices.lazy.map { JobID($0) } }
 
+  /// Whether the job has been added: a job may refer to a later one.
+  package func isKnown(_ id: JobID) -> Bool { id.index < jobs.count }
+
+  /// The needs of a job that name known jobs.
+  package func knownNeeds(of id: JobID) -> [JobNeed] { jobs[id.index].job.needs.filter { isKnown($0.job) } }
+
   package func id(named name: String) -> JobID? {
     jobs.firstIndex { $0.job.name == name }.map { JobID($0) }
   }
@@ -311,7 +317,7 @@ package struct Run: Sendable, Equatable {
   }
 
   private mutating func link(_ id: JobID, _ need: JobNeed) {
-    guard need.job.index < jobs.count else {
+    guard isKnown(need.job) else {
       early[need.job, default: []].append(JobGraph.Dependent(job: id, when: need.when))
       return
     }
@@ -385,6 +391,6 @@ extension Run {
   /// Whether a job is skipped although the cause has succeeded since: it was retried, and this job was not.
   fileprivate func isLeftSkipped(_ id: JobID) -> Bool {
     guard case .skipped(because: .job(let cause)) = self[id].state, self[cause].state.isOK else { return false }
-    return !self[id].job.needs.contains { $0.when.isRuledOut(by: self[$0.job].state) }
+    return !knownNeeds(of: id).contains { $0.when.isRuledOut(by: self[$0.job].state) }
   }
 }

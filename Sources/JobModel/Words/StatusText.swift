@@ -17,7 +17,7 @@ package struct StatusText: Equatable, Sendable {
     let record = run.jobs[id.index]
     switch record.state {
     case .waiting:
-      self.init(Self.waiting(record, run, room: room))
+      self.init(Self.waiting(id, run, room: room))
     case .ready(let wanted):
       self.init(Self.ready(wanted, id, run))
     case .executing, .serving, .paused(started: true):
@@ -72,9 +72,10 @@ package struct StatusText: Equatable, Sendable {
   /// The most unmet needs that are named.
   private static let mostNeeds = 8
 
-  private static func waiting(_ record: JobRecord, _ run: Run, room: Int) -> String {
+  private static func waiting(_ id: JobID, _ run: Run, room: Int) -> String {
+    let record = run.jobs[id.index]
     var names: [String] = []
-    for need in record.job.needs where !need.when.isMet(by: run.jobs[need.job.index].state) {
+    for need in run.knownNeeds(of: id) where !need.when.isMet(by: run.jobs[need.job.index].state) {
       names.append(run.jobs[need.job.index].job.name + (need.when.phrase.map { " " + $0 } ?? ""))
       if names.count == mostNeeds { break }
     }
@@ -130,10 +131,10 @@ extension Run {
   package func question(of id: JobID) -> String? {
     let job = jobs[id.index].job
     guard let question = job.approval, question.contains("${") else { return job.approval }
-    let read = job.outputs.compactMap { reference in
+    let read = job.outputs.filter { isKnown($0.job) }.compactMap { reference in
       jobs[reference.job.index].outputs[reference.name].map { (key: reference.text, value: $0) }
     }
-    let needed = job.needs.flatMap { need in
+    let needed = knownNeeds(of: id).flatMap { need in
       let record = jobs[need.job.index]
       return record.outputs.map { (key: "${jobs.\(record.job.name).\($0.key)}", value: $0.value) }
     }
