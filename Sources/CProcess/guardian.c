@@ -296,6 +296,9 @@ int cprocess_guardian_start(const char *cookie, void (*body)(void)) {
 
 int cprocess_guardian_replace(void) {
   close(own_end);
+  // The old guardian is exiting, and only this process can reap it. The first one is a child of another process.
+  pid_t guardian = atomic_load(&table->guardian);
+  for (int i = 0; i < 1000 && guardian > 0 && waitpid(guardian, NULL, WNOHANG) == 0; i++) pause_for(1);
   return launch_guardian();
 }
 

@@ -188,9 +188,10 @@ public final class Dashboard: Sendable {
 
   /// Does what Ctrl-C does: the first call cancels all operations, the third closes the dashboard at once.
   ///
-  /// Before `run()` it cancels as well.
+  /// While the dashboard is not shown, each call cancels them.
   public func interrupt() {
-    onScreen(else: { if case .notYet = $0 { self.observed.send(.stop(.terminate, by: .signal)) } }, { $0.interrupt() })
+    // Outside the lock: the operations' own `cancel()` may be called.
+    if !onScreen({ $0.interrupt() }) { observed.send(.stop(.terminate, by: .signal)) }
   }
 
   /// Whether the dashboard shows a screen or writes lines now.
@@ -231,17 +232,19 @@ public final class Dashboard: Sendable {
     }
   }
 
+  /// Returns whether the dashboard is shown.
+  @discardableResult
   private func onScreen(
     else otherwise: @Sendable (inout Show) -> Void = { _ in },
     _ body: @escaping @MainActor @Sendable (EmbeddedSession) -> Void
-  ) {
+  ) -> Bool {
     let session = show.withLock { show -> EmbeddedSession? in
       if case .open(let session) = show { return session }
       otherwise(&show)
       return nil
     }
-    guard let session else { return }
-    onMain { body(session) }
+    if let session { onMain { body(session) } }
+    return session != nil
   }
 }
 

@@ -98,6 +98,30 @@ struct DashboardRunTests {
     #expect(summary.exitStatus == 3)
   }
 
+  @Test func anInterruptAfterARunThatHasThrownCancels() async throws {
+    var options = quiet
+    options.interface = .terminal
+    let dashboard = Dashboard(observing: OperationQueue(), options: options)
+    let operations = [Manual("manual"), Manual("after")]
+    operations[1].addDependency(operations[0])
+    dashboard.add(operations)
+    await #expect(throws: Dashboard.ScreenError.self) { try await dashboard.run() }
+    dashboard.interrupt()
+    #expect(await soon { operations.allSatisfy(\.isFinished) })
+    #expect(operations.allSatisfy { $0.isCancelled })
+  }
+
+  @Test func anInterruptCancelsWhatAStopHasLeft() async throws {
+    let dashboard = Dashboard(observing: OperationQueue(), options: quiet)
+    let manual = Manual("manual")
+    dashboard.add(manual)
+    dashboard.stop()
+    #expect(try await dashboard.run().left == 1)
+    dashboard.interrupt()
+    #expect(await soon { manual.isFinished })
+    #expect(manual.isCancelled)
+  }
+
   @Test func cancellingAllReachesWhatHasNotEnteredTheQueue() async throws {
     let dashboard = Dashboard(observing: OperationQueue(), options: quiet)
     let (manual, after) = (Manual("manual"), BlockOperation { Issue.record("it executed") })

@@ -66,6 +66,15 @@ private func eventually(_ feed: RemoteFeed, _ condition: (Run) -> Bool) -> Bool 
     operation.finish()
   }
 
+  @Test func anInterruptCancelsWhatNobodyWatches() throws {
+    let served = try Served(width: 1)
+    let operations = [Manual("first"), Manual("second")]
+    served.dashboard.add(operations)
+    served.dashboard.interrupt()
+    #expect(Support.eventually { operations.allSatisfy(\.isFinished) })
+    #expect(operations.allSatisfy { $0.isCancelled } && served.dashboard.observed.isResting)
+  }
+
   @Test func eachTimeThatSomebodyAttachesAnotherRunBegins() throws {
     let served = try Served()
     let (done, left) = (Manual("done"), Manual("left"))

@@ -1,3 +1,4 @@
+import CProcess
 import Foundation
 import Operations
 import Support
@@ -65,6 +66,19 @@ import Testing
     let children = ProcessTable.processes(with: "sleep\0\(mine)")
     #expect(children.count == 1)
     for child in children { kill(child, SIGKILL) }
+  }
+
+  @Test func aReplacedGuardianThatIsKilledIsReaped() async {
+    await #expect(processExitsWith: .success) {
+      ProcessSupervisor.shared.start()
+      // The first one is no child of its program.
+      for _ in 0..<2 {
+        let killed = cprocess_guardian()
+        guard killed > 0, kill(killed, SIGKILL) == 0 else { exit(EXIT_FAILURE) }
+        guard eventually({ ![0, killed].contains(cprocess_guardian()) }) else { exit(EXIT_FAILURE) }
+      }
+      guard eventually({ ChildStatus.endedChild() == nil }) else { exit(EXIT_FAILURE) }
+    }
   }
 
   @Test func endAllLeavesNoProcess() throws {

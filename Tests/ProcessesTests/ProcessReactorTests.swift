@@ -301,6 +301,13 @@ private final class Program: Sendable {
     #expect(ProcessReactor.stopCheck(after: 5) == 2_000_000_005)
   }
 
+  @Test func whileAnEndedChildStaysOrphansAreLookedForLessOften() {
+    let second: UInt64 = 1_000_000_000
+    #expect(ProcessReactor.reapInterval(after: second, isInVain: true) == 2 * second)
+    #expect(ProcessReactor.reapInterval(after: 64 * second, isInVain: true) == 64 * second)
+    #expect(ProcessReactor.reapInterval(after: 64 * second, isInVain: false) == second)
+  }
+
   @Test(
     arguments: [
       (.seconds(-1), 0), (.nanoseconds(-1), 0), (.zero, 0), (.nanoseconds(1), 1), (.milliseconds(1500), 1_500_000_000),

@@ -73,6 +73,13 @@ struct ProcessRegistryTests {
     #expect(registry.hasJob(besides: old, before: 5_000_011, startedAt: 9))
   }
 
+  @Test func aHigherNumberOfAnEarlierTimeIsOlder() throws {
+    let new = try register(5_000_000, startedAt: 9)
+    try register(5_000_010, startedAt: 7)
+    #expect(registry.hasJob(besides: new, before: 5_000_001, startedAt: 8))
+    #expect(!registry.hasJob(besides: new, before: 5_000_001, startedAt: 7))
+  }
+
   // MARK: When a job was alive
 
   @Test func whatIsOlderThanTheJobsDescendsFromNone() throws {

@@ -161,6 +161,42 @@ import Testing
     #expect(scan.scan(list).orphans.map(\.pid) == [5_000_001])
   }
 
+  // MARK: Ended children, in a process that has no others
+
+  /// An ended child in a session of its own.
+  private static func endedChild() throws -> Support.ChildProcess {
+    let child = try Support.ChildProcess(["setsid", "sleep", "3600"])
+    guard eventually({ getsid(child.pid) == child.pid }) else { exit(EXIT_FAILURE) }
+    kill(child.pid, SIGKILL)
+    guard eventually({ ChildStatus.exit(of: child.pid) != nil }) else { exit(EXIT_FAILURE) }
+    return child
+  }
+
+  private static func adoptingScan(_ registry: ProcessRegistry) -> ProcessScan {
+    let scan = ProcessScan(registry: registry, cookie: "c-1")
+    scan.adoptsOrphans.store(true, ordering: .relaxed)
+    return scan
+  }
+
+  @Test func anOrphanBehindALeaderThatHasEndedIsReaped() async {
+    await #expect(processExitsWith: .success) {
+      let registry = ProcessRegistry()
+      let (leader, orphan) = try (Self.endedChild(), Self.endedChild())
+      _ = Self.launch(leader.pid, in: registry)
+      guard !Self.adoptingScan(registry).reapAllOrphans(), orphan.ending() == nil else { exit(EXIT_FAILURE) }
+      guard leader.ending() == .signalled(SIGKILL) else { exit(EXIT_FAILURE) }
+    }
+  }
+
+  @Test func aChildThatStartedWithoutAJobIsNotReaped() async {
+    await #expect(processExitsWith: .success) {
+      let child = try Self.endedChild()
+      let scan = Self.adoptingScan(ProcessRegistry())
+      guard scan.reapAllOrphans(), child.ending() == .signalled(SIGKILL) else { exit(EXIT_FAILURE) }
+      guard !scan.reapAllOrphans() else { exit(EXIT_FAILURE) }
+    }
+  }
+
   // MARK: When no process is left
 
   /// The first scan of these that says so, counted from 1: `.` saw nothing, `?` doubted, `!` saw a process alive.

@@ -152,7 +152,7 @@ pid_t cprocess_newest(void);
 /// Returns a descriptor whose stream ends when the guardian is killed, or a negative errno.
 int cprocess_guardian_start(const char *cookie, void (*at_end)(void));
 
-/// Starts another guardian after one was killed; returns like `cprocess_guardian_start`.
+/// Starts another guardian after one was killed, which it reaps; returns like `cprocess_guardian_start`.
 int cprocess_guardian_replace(void);
 
 /// Whether this process, which adopts orphans and starts no more children, has none: then nothing of a job is left, and the

@@ -147,7 +147,11 @@ final class ObservedQueue: JobFeed, Sendable {
 
   var elapsed: Duration { state.withLock(\.feed)?.elapsed ?? .zero }
 
-  func send(_ command: JobCommand) { state.withLock(\.feed)?.send(command) }
+  /// Without a watcher, a stop cancels the operations that are in the queue, and other commands have no effect.
+  func send(_ command: JobCommand) {
+    if let feed = state.withLock(\.feed) { return feed.send(command) }
+    if case .stop = command { cancelAllOperations() }
+  }
 
   /// Completes a greeting with the counts of the queue, without making a feed.
   func describe(in greeting: inout Greeting) {

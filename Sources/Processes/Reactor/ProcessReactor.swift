@@ -43,6 +43,8 @@ final class ProcessReactor: @unchecked Sendable {
   private static let maximumDoubts = 200
   /// The token of the guardian: the children's numbers begin at 1.
   private static let guardianToken: UInt64 = 0
+  private static let shortestReapInterval: UInt64 = 1_000_000_000
+  private static let longestReapInterval: UInt64 = 64_000_000_000
   /// How often a guardian that was killed is replaced.
   private static let maximumReplacements = 16
   /// Below this age of a launch, the process numbers can't have wrapped around since its leader's.
@@ -68,6 +70,7 @@ final class ProcessReactor: @unchecked Sendable {
   /// The scan of all processes in this turn.
   private var fullScan: ProcessScan.Result?
   private var orphansReapedAt: UInt64 = 0
+  private var reapInterval = ProcessReactor.shortestReapInterval
   private var replacements = 0
   private var nextStopCheck: UInt64 = 0
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
@@ -429,9 +432,14 @@ final class ProcessReactor: @unchecked Sendable {
   /// Reaps orphans at most once a second and without a timer: ended orphans cost nothing but their numbers.
   private func reapOrphans() {
     let now = Self.now
-    guard now - orphansReapedAt > 1_000_000_000 else { return }
+    guard now - orphansReapedAt > reapInterval else { return }
     orphansReapedAt = now
-    processScan.reapAllOrphans()
+    reapInterval = Self.reapInterval(after: reapInterval, isInVain: processScan.reapAllOrphans())
+  }
+
+  /// The interval after a pass; an ended child that other code does not reap may stay until the program ends.
+  static func reapInterval(after interval: UInt64, isInVain: Bool) -> UInt64 {
+    isInVain ? min(interval * 2, longestReapInterval) : shortestReapInterval
   }
 }
 

@@ -87,11 +87,11 @@ final class ProcessRegistry: Sendable {
 
   /// Whether another launch is old enough to have started a process.
   ///
-  /// The number tells the order within a clock tick, and the time tells that the numbers have wrapped around.
+  /// The time tells the order: numbers wrap around. Within a clock tick the number does.
   func hasJob(besides child: ChildProcess, before pid: pid_t, startedAt time: UInt64) -> Bool {
     state.withLock { state in
       state.children.values.contains { job in
-        job !== child && job.pid < pid && job.startTime <= time
+        job !== child && (job.startTime < time || job.startTime == time && job.pid < pid)
       }
     }
   }

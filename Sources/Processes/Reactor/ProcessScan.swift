@@ -145,16 +145,20 @@ final class ProcessScan: Sendable {
     }
   }
 
-  /// The same, and also reaps those behind a child that other code reaps, which costs a list of all processes.
-  func reapAllOrphans() {
+  /// The same, and also reaps those behind a child that stays, which costs a list of all processes.
+  ///
+  /// Returns whether that was in vain.
+  func reapAllOrphans() -> Bool {
     reapOrphans()
-    guard adoptsOrphans.load(ordering: .relaxed) else { return }
-    // A leader is reaped soon.
-    guard let first = ChildStatus.endedChild(), registry.launch(ledBy: first) == nil else { return }
-    for info in Self.list() where info.ended && info.parent == ownPID && mayReap(info) { ChildStatus.reap(info.pid) }
+    guard adoptsOrphans.load(ordering: .relaxed), ChildStatus.endedChild() != nil else { return false }
+    let orphans = Self.list().filter { $0.ended && $0.parent == ownPID && mayReap($0) }
+    for orphan in orphans { ChildStatus.reap(orphan.pid) }
+    return orphans.isEmpty
   }
 
   /// The registry reaps leaders; the code that has started a child in this session, or without a job, reaps that child.
+  ///
+  /// A process that such a child has left behind, and that this process has adopted, can't be distinguished from it.
   private func mayReap(_ info: cprocess_info) -> Bool {
     registry.isStranger(info.pid) && info.session != ownSession && registry.mayDescend(startedAt: info.start_time)
   }
