@@ -15,10 +15,14 @@ package struct AbandonedClusterJobs {
     var id: String
     /// The folder of its files; nil if it has none any longer.
     var folder: String?
+    /// The names of the jobs whose newest attempt has a recorded end, or was to be cancelled.
+    var ended: Set<String>
 
-    package init(id: String, folder: String?) {
+    package init(id: String, folder: String?, run: Run = Run()) {
       self.id = id
       self.folder = folder
+      ended = Set(
+        run.jobs.lazy.filter { !$0.isOpen || $0.attempt?.endedAt != nil && $0.clusterJob == nil }.map(\.job.name))
     }
   }
 
@@ -73,6 +77,11 @@ package struct AbandonedClusterJobs {
 
     /// The jobs that the cluster has not ended.
     var going: [FoundSlurmJob] { found.filter { !$0.state.isEnded } }
+
+    /// The newest submission of a job; nil if there was none.
+    func newest(_ job: String) -> SlurmIdentity? {
+      numbers[observer.identity(job: job, attempt: 1).job].map { observer.identity(job: job, attempt: $0) }
+    }
   }
 
   /// The time limit for the controller's answer.
@@ -85,6 +94,8 @@ package struct AbandonedClusterJobs {
   package private(set) var followed: [JobID: EarlierClusterJob] = [:]
   private var others: [(run: Left, jobs: [FoundSlurmJob])] = []
   private var inDoubt: [(run: Left, attempts: Set<SlurmIdentity>)] = []
+  /// The attempts that have ended, of jobs that are executed anew.
+  private var replaced: [(run: Left, attempts: Set<SlurmIdentity>)] = []
   private let runner: any SlurmRunner
 
   /// Queries the controller if any of the runs had cluster jobs, and blocks until it answers.
@@ -104,7 +115,8 @@ package struct AbandonedClusterJobs {
       plan.open[name] != nil && going.contains(SlurmIdentity(run: resumed, job: name, attempt: 1).job)
     }
     guard leftOut.isEmpty else { throw Self.refusal(leftOut, of: resumed) }
-    follow(plan, in: runs)
+    follow(plan, in: runs, of: earlier)
+    let names = plan.graph.jobs.indices.filter { !plan.restored.contains(JobID($0)) }.map { plan.graph.jobs[$0].name }
     for run in runs {
       let kept = Set(
         followed.filter { $0.value.run == run.run }.map { id, job in
@@ -113,20 +125,24 @@ package struct AbandonedClusterJobs {
       let jobs = run.going.filter { !kept.contains($0.identity) }
       if !jobs.isEmpty { others.append((run, jobs)) }
       inDoubt.append((run, run.inDoubt.subtracting(kept)))
+      let unended = run.inDoubt.union(jobs.map(\.identity))
+      replaced.append((run, Set(names.compactMap(run.newest)).subtracting(kept).subtracting(unended)))
     }
   }
 
   /// Selects the open jobs that are followed; `runs` come newest first.
-  private mutating func follow(_ plan: Plan, in runs: [Left]) {
+  private mutating func follow(_ plan: Plan, in runs: [Left], of earlier: [EarlierRun]) {
     let graph = plan.graph
     for index in DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order {
       let (id, job) = (JobID(index), graph.jobs[index])
       guard job.cluster != nil, plan.isOpen(id, where: { followed[$0] != nil }) else { continue }
+      // The attempts of a run that has recorded an end, and of earlier runs, have ended.
+      let since = Set(earlier.prefix { !$0.ended.contains(job.name) }.map(\.id))
       // The newest run that has submitted it.
-      for run in runs {
-        guard let number = run.numbers[run.observer.identity(job: job.name, attempt: 1).job] else { continue }
-        if !run.observer.files.isWithdrawn(run.observer.identity(job: job.name, attempt: number)) {
-          followed[id] = EarlierClusterJob(run: run.run, folder: run.folder, number: number)
+      for run in runs where since.contains(run.run) {
+        guard let newest = run.newest(job.name) else { continue }
+        if !run.observer.files.isWithdrawn(newest) {
+          followed[id] = EarlierClusterJob(run: run.run, folder: run.folder, number: newest.attempt)
         }
         break
       }
@@ -144,9 +160,11 @@ package struct AbandonedClusterJobs {
 
   /// Cancels the jobs that are not followed and waits for their end, because they may still write files of the new run.
   ///
-  /// A submission that the controller accepts later executes nothing.
+  /// A submission that the controller accepts later executes nothing. No later run follows an attempt that this one does
+  /// not follow: the jobs that it needs may have been executed again by then.
   package func cancelOthers() throws {
     var others = others
+    for (run, attempts) in replaced { for attempt in attempts { run.observer.files.abandon(attempt) } }
     for (run, attempts) in inDoubt {
       let begun = attempts.filter { !run.observer.files.withdraw($0) }
       guard !begun.isEmpty else { continue }
@@ -164,8 +182,7 @@ package struct AbandonedClusterJobs {
         let found = try Self.found(run.observer).filter { !$0.state.isEnded }
         let left = Set(found.map(\.id)).intersection(jobs.map(\.id))
         if left.isEmpty {
-          // A later run would take these files for attempts whose end is unknown.
-          for job in jobs { run.observer.files.remove(job.identity) }
+          for job in jobs { run.observer.files.abandon(job.identity) }
           break
         }
         guard SystemOperationClock().now < end else {
@@ -230,6 +247,11 @@ package struct AbandonedClusterJobs {
         + "opdash resume without --failed goes on with \(leftOut.count == 1 ? "it" : "them")"
     ])
   }
+}
+
+extension JobRecord {
+  /// Whether neither an end nor a requested cancellation is recorded.
+  package var isOpen: Bool { !state.isTerminal && cancelling == nil }
 }
 
 /// A job that an earlier run has submitted to the cluster, and whose end that run may not have seen.

@@ -104,6 +104,64 @@ struct AbandonedClusterJobsTests {
     #expect(try jobs(twice, plan("a")).followed == [JobID(0): followed("r", 1)])
   }
 
+  /// A run with the facts of the job `a`.
+  private func run(_ id: String, _ facts: [JobFact], hasFolder: Bool = true) -> AbandonedClusterJobs.EarlierRun {
+    var run = Run()
+    let start = RunStart(id: id, name: "g", slots: 1, at: .distantPast, jobs: 1)
+    for fact in [JobFact.runStarted(start), .jobAdded(JobID(0), Self.graph.jobs[0])] + facts {
+      run.apply(JobEvent(seq: run.nextSeq, time: run.time, fact: fact))
+    }
+    return .init(id: id, folder: hasFolder ? folders.file(id).path() : nil, run: run)
+  }
+
+  private static func state(_ state: JobState) -> JobFact { .jobState(JobID(0), state, attempt: 1, pid: nil) }
+
+  private func isFollowed(_ runs: [AbandonedClusterJobs.EarlierRun]) throws -> Bool {
+    try !AbandonedClusterJobs(of: runs, plan("a"), runner: ListedJobs([])) { nil }.followed.isEmpty
+  }
+
+  private static let ended: [[JobFact]] = [
+    [state(.executing), state(.succeeded(upToDate: false))],
+    [
+      .jobRestored(JobID(0), EarlierSuccess(run: "o", at: .distantPast, took: .zero)),
+      state(.succeeded(upToDate: true)),
+    ],
+    [state(.executing), .cancelRequested(JobID(0), by: .person, kill: false)],
+    // Executed again, by a person or by its policy.
+    [state(.executing), state(.failed(JobFailure(.exit(1), "exit 1"), allowed: false)), state(.waiting)],
+    [state(.executing), state(.backingOff(until: .zero, number: 1, limit: 2, after: JobFailure(.exit(1), "exit 1")))],
+  ]
+
+  @Test(arguments: ended.indices) func anAttemptWhoseEndIsRecordedIsNotFollowed(index: Int) throws {
+    for ending in ["claim", "exit"] { try write("0\n", to: "q/cluster/a.1.\(ending)") }
+    let facts = Self.ended[index]
+    #expect(try !isFollowed([run("q", facts)]))
+    #expect(try !isFollowed([run("r"), run("q", facts)]))
+    #expect(try !isFollowed([run("r"), run("s", facts, hasFolder: false), run("q")]))
+    #expect(try isFollowed([run("r"), run("q"), run("s", facts, hasFolder: false)]))
+  }
+
+  @Test func anAttemptThatTheClusterBeginsAgainIsFollowed() throws {
+    try write("7 node1\n", to: "q/cluster/a.1.claim")
+    let requeued: [JobFact] = [
+      .jobPlaced(JobID(0), ClusterPlace(id: "7")), Self.state(.executing),
+      Self.state(.ready(for: .cluster(reason: nil))),
+    ]
+    #expect(try isFollowed([run("r"), run("q", requeued)]))
+  }
+
+  /// The job that `b` needs is executed before the next resume.
+  @Test func anAttemptThatIsNotFollowedIsNotFollowedLater() throws {
+    try write("7 node1\n", to: "r/cluster/b.1.claim")
+    let slurm = ListedJobs([ListedJobs.job(7, "COMPLETED", name: "b", attempt: 1)])
+    #expect(try jobs(slurm, plan("b")).followed == [JobID(1): followed("r", 1)])
+    let left = try jobs(slurm, plan("a", "b", isOverdue: true))
+    #expect(left.followed == [:])
+    try left.cancelOthers()
+    #expect(slurm.cancelled == [])
+    #expect(try jobs(slurm, plan("b", restored: [JobID(0)])).followed == [:])
+  }
+
   private func write(_ text: String, to name: String) throws {
     try Data(text.utf8).write(to: folders.file(name))
   }

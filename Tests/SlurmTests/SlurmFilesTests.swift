@@ -71,11 +71,12 @@ import Testing
     #expect(files.hasAttempts())
   }
 
-  @Test func theFilesOfAnAttemptAloneAreRemoved() {
+  @Test func anAbandonedAttemptIsWithdrawnAndKeepsItsOutput() {
     for ending in ["sent", "claim", "out", "exit", "values", "halt", "kill"] { write("", to: "a.1.\(ending)") }
     for name in ["a.2.claim", "b.1.out"] { write("", to: name) }
-    files.remove(identity("a", 1))
-    #expect(folder.names(in: "jobs") == ["a.1.kill", "a.2.claim", "b.1.out"])
+    files.abandon(identity("a", 1))
+    #expect(folder.names(in: "jobs") == ["a.1.claim", "a.1.kill", "a.1.out", "a.2.claim", "b.1.out"])
+    #expect(files.isWithdrawn(identity("a", 1)) && !files.isWithdrawn(identity("a", 2)))
   }
 
   @Test func scriptsAndValuesAreRemovedAfterARun() {

@@ -57,9 +57,10 @@ package struct SlurmFiles: Sendable {
   /// Notes that an attempt is submitted by itself; returns a message if that fails.
   func noteSubmission(of identity: SlurmIdentity) -> String? { write("", to: path(of: identity) + ".sent") }
 
-  /// Removes the files of an attempt that is executed anew.
-  package func remove(_ identity: SlurmIdentity) {
-    for ending in Self.endings.union([".sent", ".halt"]) { unlink(path(of: identity) + ending) }
+  /// Removes the files of an ended attempt, except its output, and withdraws it: no process follows it later.
+  package func abandon(_ identity: SlurmIdentity) {
+    for ending in [".sent", ".claim", ".exit", ".values", ".halt"] { unlink(path(of: identity) + ending) }
+    _ = withdraw(identity)
   }
 
   /// Removes the values and the scripts of arrays, which contain the jobs' environments; for a run that has ended.
@@ -109,7 +110,7 @@ package struct SlurmFiles: Sendable {
     return true
   }
 
-  /// Whether an attempt was withdrawn before a job had begun it.
+  /// Whether an attempt was withdrawn before a job had begun it, or abandoned.
   package func isWithdrawn(_ identity: SlurmIdentity) -> Bool {
     text(of: path(of: identity) + ".claim") == Self.withdrawal
   }

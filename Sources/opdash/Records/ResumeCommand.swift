@@ -79,7 +79,7 @@ struct ResumeCommand {
         try RunLaunch(context: context, plan: plan, settings: settings).rehearsal(explains: invocation.explains))
     }
     let left = try AbandonedClusterJobs(
-      of: past.map { AbandonedClusterJobs.EarlierRun(id: $0.entry.id, folder: $0.entry.folder) }, open)
+      of: past.map { AbandonedClusterJobs.EarlierRun(id: $0.entry.id, folder: $0.entry.folder, run: $0.run) }, open)
     plan.queue.cluster = RunCluster(earlier: left.followed)
     if let ending = left.ending { context.note(ending) }
     try left.cancelOthers()
@@ -91,8 +91,7 @@ struct ResumeCommand {
 
   /// The jobs of the resumed run without a recorded end, and the facts that decide whether they are followed.
   private func openJobs(_ resume: ResumePlan, of run: Run) -> AbandonedClusterJobs.Plan {
-    // Recorded with neither an end nor a requested cancellation.
-    let open = run.jobs.filter { !$0.state.isTerminal && $0.cancelling == nil }
+    let open = run.jobs.filter(\.isOpen)
     let reasons = Dictionary(resume.again.map { ($0.job, $0.reason) }) { first, _ in first }
     return AbandonedClusterJobs.Plan(
       graph: resume.graph, restored: Set(resume.restored.keys), leftOut: resume.leftOut,
