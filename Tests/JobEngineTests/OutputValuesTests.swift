@@ -115,7 +115,7 @@ import Testing
   @Test func aValueThatHoldsASecretIsNotGiven() throws {
     let secrets = try #require(SecretMask(["s3cret"]))
     let read = OutputValues(Array("B=a s3cret\nA=s3cret\nC=none\n".utf8), secrets: secrets)
-    #expect(read.values == ["C": "none"])
+    #expect(read.values == ["C": "none"] && read.holdsSecret)
     #expect(read.fault == "A of $OPDASH_OUTPUT holds a secret, and is not given to other jobs")
     #expect(OutputValues(Array("C=none\n".utf8), secrets: secrets) == self.read("C=none\n"))
   }

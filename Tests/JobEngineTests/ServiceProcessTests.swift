@@ -27,8 +27,11 @@ struct ServiceProcessTests {
     return Job(name: name, work: .shell(work), needs: needs.map { JobNeed(JobID($0), when: .ready) })
   }
 
-  private func start(_ jobs: [Job], clock: any OperationClock = .system) throws -> JobQueue {
-    let queue = try JobQueue(JobGraph(name: "test", jobs: jobs), options: .init(slots: 4), clock: clock)
+  private func start(
+    _ jobs: [Job], secrets: Set<String> = [], clock: any OperationClock = .system
+  ) throws -> JobQueue {
+    let graph = JobGraph(name: "test", jobs: jobs, secrets: secrets)
+    let queue = try JobQueue(graph, options: .init(slots: 4), clock: clock)
     queue.start()
     return queue
   }
@@ -303,6 +306,48 @@ struct ServiceProcessTests {
     #expect(text("got") == "123\n" && queue.run.jobs[0].outputs == ["port": "123"])
     try touch("over")
     #expect(ended(queue).jobs[0].outputs == ["port": "123"])
+  }
+
+  /// A job that reads a value of the first one, a service.
+  private func reader(of name: String, needs: [Int] = [0]) -> Job {
+    var reader = job("reader", "echo ${jobs.api.\(name)} >> got", needs: needs)
+    reader.outputs = [OutputReference("${jobs.api.\(name)}", job: JobID(0), name: name)]
+    return reader
+  }
+
+  private static func missing(_ name: String) -> JobState {
+    .failed(JobFailure(.launch, "api has written no \(name) to $OPDASH_OUTPUT"), allowed: false)
+  }
+
+  @Test func aRestartedServiceDoesNotHandOnItsEarlierValues() throws {
+    let script = """
+      if [ -e again ]; then touch second; else echo port=1 >> $OPDASH_OUTPUT; fi
+      echo up; until [ -e die ]; do sleep 0.02; done; rm die; touch again; exit 3
+      """
+    var api = service("api", script, .output("^up$"), restart: .onFailure)
+    api.retry = RetryPolicy(max: 3, initial: .milliseconds(10))
+    var reader = reader(of: "port")
+    reader.needs.append(JobNeed(JobID(1)))
+    let killer = job("killer", "touch die; until [ -e second ]; do sleep 0.02; done", needs: [0])
+    let run = ended(try start([api, killer, reader]))
+    #expect(run.jobs[0].attempts.count == 2 && run.jobs[0].outputs == [:])
+    #expect(run.jobs[2].state == Self.missing("port") && text("got") == "")
+  }
+
+  @Test func whyAServicesSecretIsNotHandedOnIsNotedOnce() throws {
+    let script = "echo token=s3cr3t-value >> $OPDASH_OUTPUT; echo up; exec sleep 600"
+    let holder = job("holder", "until [ -e over ]; do sleep 0.02; done", needs: [0])
+    let queue = try start(
+      [service("api", script, .output("^up$")), reader(of: "token"), holder], secrets: ["s3cr3t-value"])
+    func notes(_ run: Run) -> [String] {
+      let log = run.jobs[0].log
+      return (0..<log.count).map { log[$0].line }.filter { $0.stream == .note }.map(\.text)
+    }
+    let note = "token of $OPDASH_OUTPUT holds a secret, and is not given to other jobs"
+    #expect(eventually { queue.run.jobs[1].state.isTerminal })
+    #expect(queue.run.jobs[1].state == Self.missing("token") && notes(queue.run) == [note])
+    try touch("over")
+    #expect(notes(ended(queue)) == [note])
   }
 
   @Test func aServiceThatIsRestartedServesAgain() throws {

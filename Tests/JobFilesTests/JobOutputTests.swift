@@ -126,6 +126,14 @@ import Testing
     #expect(faults(file) == ["6:\(column): \(fault)"])
   }
 
+  @Test(arguments: [("", "a"), ("matrix: { v: [x] }, ", "a[x]")])
+  func aNeedWithTheWrongConditionIsANeed(matrix: String, name: String) {
+    let found = faults(
+      "jobs:\n  a: { \(matrix)run: ls, service: { ready: notify } }\n"
+        + "  b: { needs: [a], run: 'echo ${jobs.\(name).v}' }\n")
+    #expect(found.count == 1 && found[0].hasPrefix("3:16: service 'a' ends only when no job needs it"), "\(found)")
+  }
+
   @Test func whileJobsNeedEachOtherNothingIsSaidOfTheirValues() {
     #expect(
       faults(

@@ -219,6 +219,15 @@ struct ServiceTests {
   }
 
   @Test(arguments: [
+    "{ ready: { port: 99999 } }", "{ ready: 8080 }", "{ ready: h/x }", "{ ready: {} }", "{ redy: notify }", "[]",
+  ])
+  func aFaultOfAServiceIsNoneOfItsValues(service: String) {
+    let use = "b: { needs: { a: ready }, run: 'echo ${jobs.a.port}' }"
+    #expect(faults("jobs:\n  a: { run: ./a, service: \(service) }\n  \(use)\n").count == 1)
+    #expect(faults("jobs:\n  a: { run: ./a, service: {} }\n  \(use)\n").count == 1)
+  }
+
+  @Test(arguments: [
     (
       "timeout: 5s",
       "2:8: a service runs while others need it, and 'timeout' would end it: write service.ready.timeout for how long it may "

@@ -48,13 +48,15 @@ extension JobQueue {
           guard let queue else { return }
           queue.stream.queue.async { queue.enter(attempt) { $0.serve(attempt, outputs) } }
         }
-        if !isReading { queue.serve(attempt, nil) }
+        if !isReading { queue.serve(attempt, OutputValues([])) }
       }
     }
   }
 
-  private func serve(_ attempt: Attempt, _ outputs: OutputValues?) {
-    if let outputs { state(outputs.values, of: attempt) }
+  private func serve(_ attempt: Attempt, _ outputs: OutputValues) {
+    // Other faults may come from a line that is still being written.
+    if outputs.holdsSecret { noteFault(of: outputs, of: attempt) }
+    state(outputs.values, of: attempt)
     if scheduler.serviceIsReady(ticket: attempt.ticket) { watchLife(of: attempt) }
   }
 
@@ -63,6 +65,13 @@ extension JobQueue {
     if !values.isEmpty || !stream.journal.run[attempt.job].outputs.isEmpty {
       stream.state(.jobOutputs(attempt.job, values))
     }
+  }
+
+  /// Notes in the log, once, why other jobs don't get a value.
+  private func noteFault(of outputs: OutputValues, of attempt: Attempt) {
+    guard let fault = outputs.fault, attempt.notedFault != fault else { return }
+    attempt.notedFault = fault
+    stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, fault)))
   }
 
   private func watchLife(of attempt: Attempt) {
@@ -168,9 +177,7 @@ extension JobQueue {
     end(attempt)
     stream.flushProgress(of: attempt.job)
     let outcome = attempt.outcome
-    if let fault = attempt.outputs?.fault {
-      stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, fault)))
-    }
+    if let outputs = attempt.outputs { noteFault(of: outputs, of: attempt) }
     if let values = outcome == .upToDate ? attempt.keptValues : attempt.outputs?.values ?? [:] {
       state(values, of: attempt)
     }

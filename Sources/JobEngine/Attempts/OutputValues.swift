@@ -9,6 +9,8 @@ struct OutputValues: Equatable {
   var values: [String: String] = [:]
   /// The error, as a sentence.
   var fault: String?
+  /// Whether a value was left out because it holds a secret.
+  private(set) var holdsSecret = false
 
   /// Parses `NAME=VALUE` lines and, as GitHub's runners do, values of several lines between `NAME<<END` and a line
   /// `END`.
@@ -21,6 +23,7 @@ struct OutputValues: Equatable {
     let secret = values.filter { secrets.masked($0.value) != $0.value }.keys.sorted()
     guard let first = secret.first else { return }
     for name in secret { values[name] = nil }
+    holdsSecret = true
     fault = "\(first) of $OPDASH_OUTPUT holds a secret, and is not given to other jobs"
   }
 

@@ -51,16 +51,18 @@ struct ProcfileImport {
 
   /// Warns of each variable that has another value for foreman, which changes no text outside quotes.
   private func compare(_ variables: ImportInput.Variables) {
+    var last: [String: (value: String, line: Int)] = [:]
     var number = 0
     while let line = variables.source.line(number + 1) {
       number += 1
       guard let match = line.wholeMatch(of: /([A-Za-z0-9_]+)=(.*)/) else { continue }
-      let value = Self.foremanValue(match.2)
-      if let ours = variables.values[String(match.1)], ours != value {
-        faults.warn(
-          Place(line: number, column: 1, file: variables.file),
-          "foreman reads another value of \(match.1): put it into single quotes, which both read alike")
-      }
+      last[String(match.1)] = variables.source.isCut(number) ? nil : (value: Self.foremanValue(match.2), line: number)
+    }
+    for (name, foreman) in last.sorted(by: { $0.value.line < $1.value.line }) {
+      guard let ours = variables.values[name], ours != foreman.value else { continue }
+      faults.warn(
+        Place(line: foreman.line, column: 1, file: variables.file),
+        "foreman reads another value of \(name): put it into single quotes, which both read alike")
     }
   }
 
@@ -87,7 +89,7 @@ struct ProcfileImport {
         faults.add(place, "this line is not a process: write 'NAME: COMMAND', NAME with letters, digits, '_' and '-'")
         continue
       }
-      guard line.utf8.count < SourceText.lineLimit else {
+      guard !source.isCut(number) else {
         faults.add(place, "this line is longer than \(SourceText.lineLimit) bytes: put the command into a script")
         continue
       }

@@ -127,6 +127,9 @@ final class SourceText {
     return text(from: start, to: min(endOfLine(number), start + Self.lineLimit))
   }
 
+  /// Whether `line` cuts a line.
+  func isCut(_ number: Int) -> Bool { endOfLine(number) > lineStarts[number - 1] + Self.lineLimit }
+
   /// The text between a place and the end of its line.
   func rest(from place: Place) -> String {
     guard let start = offset(of: place) else { return "" }

@@ -118,11 +118,8 @@ struct NeedResolver {
       }
       let named = isFinal ? ordinaryCount + job : job
       // A job that needs itself is reported with the other cycles.
-      if named != number, let fault = conditionFault(need.when, named) {
-        faults.add(need.place, fault)
-      } else {
-        add(named, need, isExact: true, to: &needs)
-      }
+      if named != number, let fault = conditionFault(need.when, named) { faults.add(need.place, fault) }
+      add(named, need, isExact: true, to: &needs)
     }
     return needs
   }
@@ -166,7 +163,7 @@ struct NeedResolver {
             + Quoted.text(drafts[first + instances[0]].job.name))
       }
       jobs = instances.map { first + $0 }
-      if let fault = conditionFault(need.when, jobs[0]) { return faults.fail(need.place, fault) }
+      if let fault = conditionFault(need.when, jobs[0]) { faults.add(need.place, fault) }
     } else if let matches = matches(of: need, isFinal: isFinal) {
       jobs = matches.compactMap { $0 + first == number ? nil : $0 + first }
       let faulty = jobs

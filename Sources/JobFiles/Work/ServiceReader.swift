@@ -11,9 +11,14 @@ struct ServiceReader {
   func read(_ node: YAMLNode) -> Service {
     // `service: true`
     if case .scalar = node.content { return Service() }
-    var service = Service()
+    // The probe of a faulty `ready`: without one, each use of the service's values would be a fault too.
+    var service = Service(probe: .notification)
     guard let entries = JobFileKeys.service.read(node, into: &service, values) else { return service }
-    if let node = entries["ready"]?.value { readReady(node, into: &service) }
+    if let node = entries["ready"]?.value {
+      if let probe = readiness(node, into: &service) { service.probe = probe }
+    } else if !entries.hasUnknown {
+      service.probe = nil
+    }
     if let node = entries["alive"]?.value { service.alive = alive(node) }
     return service
   }
@@ -29,19 +34,17 @@ struct ServiceReader {
     return alive
   }
 
-  private func readReady(_ node: YAMLNode, into service: inout Service) {
+  /// The probe of `ready`; nil after a fault.
+  private func readiness(_ node: YAMLNode, into service: inout Service) -> Service.Probe? {
     if case .scalar(let text, _) = node.content {
-      if text == "notify" {
-        service.probe = .notification
-      } else if let advice = Self.advice(forReady: text) {
-        faults.add(node.place, "service.ready: \(Quoted.text(text)) is no URL: write \(advice)")
-      } else {
-        service.probe = values.address(node, "service.ready").map { .url($0) }
+      if text == "notify" { return .notification }
+      if let advice = Self.advice(forReady: text) {
+        return faults.fail(node.place, "service.ready: \(Quoted.text(text)) is no URL: write \(advice)")
       }
-      return
+      return values.address(node, "service.ready").map { .url($0) }
     }
-    guard let entries = JobFileKeys.ready.read(node, into: &service, values) else { return }
-    service.probe = probe(entries, of: node, "service.ready", ["url", "port", "run", "output"])
+    guard let entries = JobFileKeys.ready.read(node, into: &service, values) else { return nil }
+    return probe(entries, of: node, "service.ready", ["url", "port", "run", "output"])
   }
 
   /// The probe that one of the keys gives; nil after a fault.

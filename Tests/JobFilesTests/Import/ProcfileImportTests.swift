@@ -29,13 +29,32 @@ import Testing
       "PW=pa$$word", "TAG=abc #1", "A=a", "B='$b #c'", "C=\"a\\nb\"", "D= e", "E=\"a $$b\"", "export F=$$", "G=1",
       "G=$$", "# H=$$",
     ]
-    let differ = [(1, "PW"), (2, "TAG"), (6, "D"), (7, "E"), (9, "G"), (10, "G")]
+    let differ = [(1, "PW"), (2, "TAG"), (6, "D"), (7, "E"), (10, "G")]
     let file = file("web: x\n", others: [".env": lines.joined(separator: "\n")])
     #expect(
       try file.imported().warnings
         == differ.map {
           "\($0.0):1: foreman reads another value of \($0.1): put it into single quotes, which both read alike"
         })
+  }
+
+  @Test func theLastValueOfAVariableIsCompared() throws {
+    let file = file("web: x\n", others: [".env": "A=1\nB=$$\nA=2\nB='3'\n"])
+    #expect(try file.imported().warnings == [])
+  }
+
+  /// The end of its value is not known.
+  @Test(arguments: ["x", "é"]) func aVariableOnALongLineIsNotCompared(_ character: String) throws {
+    let value = String(repeating: character, count: 5000)
+    #expect(try file("web: x\n", others: [".env": "AB=$$\nAB=\(value)\n"]).imported().warnings == [])
+  }
+
+  @Test(arguments: [("x", 4096 - 5), ("é", 2045)]) func aLongLineIsAFault(_ character: String, _ count: Int) throws {
+    let line = "web: " + String(repeating: character, count: count)
+    #expect(try file(line + "\n").graph().jobs.count == 1)
+    #expect(
+      file(line + "\(character)\n").faults
+        == ["1:1: this line is longer than 4096 bytes: put the command into a script"])
   }
 
   @Test func formsOfTheShellReachTheShell() throws {
