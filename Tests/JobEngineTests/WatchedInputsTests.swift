@@ -48,6 +48,39 @@ struct WatchedInputsTests {
     #expect(eventually { queue.run.isStopped })
   }
 
+  /// Reports a change of the job's input, as a watch does that has read other content.
+  private func report(_ hash: String?, readAt read: Duration, to queue: JobQueue) {
+    let change = InputWatch.Change(
+      path: "in", gone: nil, time: systemTime() - .seconds(1), noticed: nil, hash: hash, read: read)
+    queue.stream.queue.sync { queue.enter { $0.inputsChanged([JobID(0): change]) } }
+  }
+
+  @Test func aChangeThatWasReadBeforeTheStartExecutesNothing() throws {
+    try write("in", "1")
+    let queue = try start([job("a", "cat in; while [ ! -e go ]; do sleep 0.02; done", inputs: ["in"])])
+    defer { end(queue) }
+    let before = queue.stream.clock.now - .seconds(3600)
+    #expect(eventually { queue.run[JobID(0)].inputsHash != nil })
+    report("other", readAt: before, to: queue)
+    #expect(queue.run[JobID(0)].attempt?.number == 1 && queue.run[JobID(0)].cancelling == nil)
+    report("other", readAt: queue.stream.clock.now, to: queue)
+    #expect(eventually { queue.run[JobID(0)].attempt?.number == 2 })
+  }
+
+  @Test func aChangeWhileAnAttemptReadsItsInputsWaitsForTheirHash() throws {
+    try write("in", "1")
+    try write("big", "")
+    try FileHandle(forWritingTo: folder.file("big")).truncate(atOffset: 1 << 30)
+    let reader = job("a", "while [ ! -e go ]; do sleep 0.02; done", inputs: ["in", "big"])
+    let hash = try #require(UpToDateCheck.inputsHash(of: reader))
+    let queue = try start([reader])
+    defer { end(queue) }
+    #expect(eventually { queue.run[JobID(0)].attempt != nil })
+    report(hash, readAt: queue.stream.clock.now, to: queue)
+    #expect(eventually { queue.run[JobID(0)].inputsHash == hash })
+    #expect(stays { queue.run[JobID(0)].attempt?.number == 1 && queue.run[JobID(0)].cancelling == nil })
+  }
+
   @Test func anInputThatIsMovedAwayAndBackExecutesItsReaderTwice() throws {
     try write("in", "1")
     let queue = try start([job("a", "cat in > out", inputs: ["in"], creates: ["out"])])

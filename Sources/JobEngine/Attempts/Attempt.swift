@@ -21,7 +21,10 @@ package final class Attempt: @unchecked Sendable {
   private(set) var isOver = false
   /// Keeps its handler, and thereby the attempt, until `end()`.
   var observation: ObservationToken?
+  private let hasCheck: Bool
   private var isHashStated = false
+  /// A change of the inputs that was found while the attempt read them.
+  var heldChange: InputWatch.Change?
   /// The file that the program writes values for other jobs to; nil for other work, and once it is being read.
   private var valuesPath: String?
   /// The file with jobs that the program adds to the run, once it is known to exist; nil again once it is being read.
@@ -68,6 +71,7 @@ package final class Attempt: @unchecked Sendable {
     let shared = Lock(Shared())
     self.shared = shared
     self.admission = admission
+    hasCheck = check != nil
     switch job {
     case .failure(let failure):
       execution = Execution(ClosureOperation<Void> { throw failure })
@@ -192,6 +196,9 @@ package final class Attempt: @unchecked Sendable {
   var keptValues: [String: String]? { shared.withLock(\.keptValues) }
 
   func resizeTerminal(to size: TerminalSize) { (operation as? ShellOperation)?.resizeTerminal(to: size) }
+
+  /// Whether the hash of the job's inputs is not known yet.
+  var readsInputs: Bool { hasCheck && !isHashStated && !operation.isFinished }
 
   /// The hash of the job's inputs, once, when it is known.
   func takeInputsHash() -> String? {

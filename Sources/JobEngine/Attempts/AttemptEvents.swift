@@ -111,11 +111,12 @@ extension JobQueue {
   }
 
   /// States the result of the check of the inputs, if it is known and not stated yet.
-  private func stateInputs(_ attempt: Attempt) {
+  func stateInputs(_ attempt: Attempt) {
     if let cause = attempt.takeCause(), stream.journal.run[attempt.job].cause?.attempt != attempt.number {
       stream.state(.jobCaused(attempt.job, attempt: attempt.number, cause))
     }
     if let hash = attempt.takeInputsHash() { stream.state(.inputsHashed(attempt.job, hash)) }
+    if !attempt.readsInputs, let change = attempt.heldChange.take() { inputsChanged([attempt.job: change]) }
   }
 
   /// Handles a program that was stopped by a signal that this run has not sent, or that continues.

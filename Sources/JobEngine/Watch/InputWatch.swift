@@ -31,6 +31,8 @@ final class InputWatch: @unchecked Sendable {
     let noticed: Duration?
     /// The hash of all inputs now, as an attempt states it; nil if one can't be read.
     let hash: String?
+    /// When they had been read, on the clock of the watch.
+    let read: Duration
   }
 
   /// Jobs with the same inputs, and their files as of the last look.
@@ -210,7 +212,8 @@ final class InputWatch: @unchecked Sendable {
         groups[index].inputs, without: groups[index].creates, hashes: hashes, isCancelled: isStopped)
       let hash = try? all?.hash(by: hashes, isCancelled: isStopped)
       let gone = files[path] == nil ? path.text : nil
-      let change = Change(path: name, gone: gone, time: time, noticed: arrivals[path] ?? known[path], hash: hash)
+      let change = Change(
+        path: name, gone: gone, time: time, noticed: arrivals[path] ?? known[path], hash: hash, read: clock.now)
       for job in groups[index].jobs { changes[job] = change }
     }
     looked = began

@@ -31,7 +31,8 @@ extension JobQueue {
   }
 
   /// Leaves out changes that a job's newest attempt has seen, as the products of the jobs that it needs are.
-  private func inputsChanged(_ changes: [JobID: InputWatch.Change]) {
+  func inputsChanged(_ changes: [JobID: InputWatch.Change]) {
+    let changes = holdChanges(changes)
     let (now, clockNow, systemNow) = (stream.elapsed, stream.clock.now, systemTime())
     let records = stream.journal.run.jobs
     func executes(_ attempt: JobRecord.Attempt, at time: Duration) -> Bool {
@@ -68,6 +69,8 @@ extension JobQueue {
         new[id] = InputChange(path: change.path, gone: change.gone)
         continue
       }
+      // An attempt that started later has read the same files, or newer ones.
+      if now - (clockNow - change.read) <= attempt.startedAt { continue }
       let time = now - (systemNow - change.time)
       if record.job.service != nil {
         // Its inputs have no stated hash: changes from before its start do not count.
@@ -77,5 +80,15 @@ extension JobQueue {
       }
     }
     scheduler.handle(.inputsChanged(new))
+  }
+
+  /// Returns the changes that can be compared with the hash of an attempt; others wait until the attempt has it.
+  private func holdChanges(_ changes: [JobID: InputWatch.Change]) -> [JobID: InputWatch.Change] {
+    var changes = changes
+    for attempt in attempts.values where attempt.hasStarted && changes[attempt.job] != nil {
+      stateInputs(attempt)
+      if attempt.readsInputs { attempt.heldChange = changes.removeValue(forKey: attempt.job) }
+    }
+    return changes
   }
 }

@@ -187,9 +187,16 @@ extension QueueFeed {
   /// Passes a change of a wrapped operation, which waits, to its wrapper.
   private func follow(_ member: QueueMember) {
     guard let wrapper = member.observed as? AdaptedOperation, wrapper.isBehind else { return }
-    let priority = JobPriority(member.operation.queuePriority)
-    calling.async { wrapper.follow() }
-    if priority != stream.journal.run[member.id].job.priority { state(.priorityChanged(member.id, priority)) }
+    calling.async { [self] in
+      wrapper.follow()
+      // Not before the queue has the new priority.
+      stream.queue.async { [self] in
+        let priority = JobPriority(wrapper.queuePriority)
+        guard !stream.isOver, !isClosed, priority != stream.journal.run[member.id].job.priority else { return }
+        if isStarted { stream.dateByClock() }
+        state(.priorityChanged(member.id, priority))
+      }
+    }
   }
 
   private func lookAtQueue() {
