@@ -98,7 +98,7 @@ struct InputWatchTests {
     #expect(noticed.withLock(\.self) == [clock.now])
   }
 
-  @Test func anEditorThatReplacesAFileAndOneThatRemovesItFirstMakeOneChange() throws {
+  @Test func anEditorThatReplacesOrRemovesAFileMakesOneChange() throws {
     try write("a.txt")
     let watch = watch(["a.txt"])
     defer { watch.stop() }

@@ -90,7 +90,7 @@ struct RepeatsTests {
     #expect(run.ids.map { StatusText($0, run, now: run.time).whole } == ["ok", "ok", "ok, after 2 tries"])
   }
 
-  @Test func aServiceThatStartsAgainForOneJobPutsBackTheOthersThatItSkipped() throws {
+  @Test func aServiceThatStartsAgainForOneJobPutsBackTheOthers() throws {
     var bench = bench { graph in
       let needs = [JobNeed(JobID(1), when: .ready), JobNeed(JobID(2))]
       graph.jobs.append(Job(name: "late", work: .simulate(SimulatedWork()), needs: needs))

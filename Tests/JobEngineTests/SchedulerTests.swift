@@ -326,7 +326,7 @@ private let broken = JobFailure(.exit(1), "exit 1")
     #expect(bench.facts.filter { if case .jobState(_, .succeeded, _, _) = $0 { true } else { false } }.count == 3)
   }
 
-  @Test func aRetryByHandPutsBackNeitherCancelledJobsNorThoseThatAnotherFailureSkipped() throws {
+  @Test func aRetryPutsBackNoCancelledJobsNorThoseOfAnotherFailure() throws {
     var bench = Bench(graph(["a": [], "other": [], "both": ["a", "other"], "b": ["a"], "c": ["b"], "d": ["a"]]))
     bench.start()
     bench.send(.cancel([try bench.id("b")], by: .person))

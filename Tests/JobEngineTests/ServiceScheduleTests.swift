@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: [Service.Restart.never, .onFailure, .always])
-  func aServiceThatEndsWithSuccessWhileItIsNeededIsRestartedIfAlways(restart: Service.Restart) throws {
+  func aNeededServiceThatEndsWithSuccessIsRestartedIfAlways(restart: Service.Restart) throws {
     var bench = bench(restart)
     bench.start()
     try bench.serve("db")

@@ -92,7 +92,7 @@ struct WatchedInputsTests {
     #expect(eventually { queue.run[JobID(0)].attempt?.number == 3 && queue.run[JobID(0)].state.isOK })
   }
 
-  @Test func aChangeExecutesItsReadersAndWhatNeedsThemAndAProductOfThemNothingTwice() throws {
+  @Test func aChangeExecutesItsReadersAndDependentsOnce() throws {
     try write("in", "1")
     let queue = try start([
       job("make", "cat in > out; echo make >> log", inputs: ["in"], creates: ["out"]),

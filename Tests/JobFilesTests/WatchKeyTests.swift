@@ -4,7 +4,7 @@ import Testing
 
 /// The keys `watch`, `stay`, `start` and `on_failure` as a map.
 struct WatchKeyTests {
-  @Test func changesAreNoticedAfterThreeTenthsOfASecondUnlessTheFileSaysOtherwise() throws {
+  @Test func changesAreNoticedAfterThreeTenthsUnlessTheFileSaysOtherwise() throws {
     #expect(try graph("jobs: { a: ls }").watch == WatchRules())
     var rules = WatchRules()
     rules.debounce = .seconds(2)

@@ -647,7 +647,7 @@ struct QueueFeedTests {
     #expect(watch.path("block") == ["ready", "cancelled"])
   }
 
-  @Test func aForeignOneThatStartsBeforeItsCancellationIsNotSaidToBeCancelled() throws {
+  @Test func aForeignOneThatStartsBeforeItsCancellationIsNotCancelled() throws {
     /// Holds up the calls of the feed until the test opens it.
     final class Slow: AsyncOperation, ControllableOperation, @unchecked Sendable {
       // Safe: a constant.
