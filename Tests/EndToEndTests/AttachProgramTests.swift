@@ -161,7 +161,8 @@ struct AttachProgramTests {
   @Test func commandsActFromAnywhereAndWaitHasTheStatusOfTheRun() throws {
     let run = try place.start("run", "jobs.yml", "--approve", "all", "--ui", "json")
     #expect(try eventually { try hasBegun() })
-    let wait = try place.start("wait")
+    // By its name: it may come after the end of the run.
+    let wait = try place.start("wait", "last")
     let pid = "\(run.child.pid)"
     #expect(try place.run("slots", pid, "7").outputText == "7 slots\n")
     let refused = try place.run("cancel", pid, "napp")
