@@ -82,8 +82,8 @@ struct ImportProgramTests {
       """
       processes:
         db:
-          command: "trap 'echo stopped >>log; exit' INT; while :; do sleep 0.02; done"
-          readiness_probe: { exec: { command: "echo asked >>log" }, period_seconds: 1 }
+          command: "trap 'echo stopped >>log; exit' INT; >trapped; while :; do sleep 0.02; done"
+          readiness_probe: { exec: { command: "test -e trapped && echo asked >>log" }, period_seconds: 1 }
           shutdown: { signal: 2 }
         migrate: { command: "echo migrated >>log", depends_on: { db: { condition: process_healthy } } }
         test:
@@ -98,6 +98,6 @@ struct ImportProgramTests {
       "\"$OPDASH\" import compose pc.yaml >opdash.yml 2>warnings && \"$OPDASH\" run --ui plain")
     #expect(run.ending() == .exited(0), "\(run.outputText)\(run.errorText)")
     let log = String(decoding: place.contents("log") ?? Data(), as: UTF8.self).split(separator: "\n")
-    #expect(log == ["asked", "migrated", "tested value", "stopped"])
+    #expect(log == ["asked", "migrated", "tested value", "stopped"], "\(run.outputText)\(run.errorText)")
   }
 }
