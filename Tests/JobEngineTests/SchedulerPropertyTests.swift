@@ -184,13 +184,14 @@ private struct Trial {
     // An attempt that was asked to end mostly does, but may come to its own end before.
     let outcome = queue[index].isAsked && Int.random(in: 0..<3, using: &random) > 0 ? .cancelled : outcome
     let id = queue[index].admission.job
-    // An attempt at its time limit fails.
+    // An attempt at its time limit fails; one that is cancelled then too fails if it would not have been retried.
+    let isAtLimit = scheduler.nodes[id.index].excess != nil
     let cancelling = run[id].cancelling.flatMap { $0.by == .timeout ? nil : $0 }
     queue.remove(at: index)
     note("ended \(id.index) \(outcome)")
     paused.remove(id)
     scheduler.attemptEnded(ticket: ticket, outcome)
-    checkEnd(of: id, outcome, cancelling)
+    checkEnd(of: id, outcome, cancelling, isAtLimit: isAtLimit)
     if case .backingOff = run[id].state { retries[id.index] += 1 }
     if case .failed(_, allowed: false) = run[id].state, graph.onFailure != .keepGoing { isClosed = true }
   }
@@ -241,11 +242,17 @@ private struct Trial {
 
   // MARK: Rules
 
-  private mutating func checkEnd(of id: JobID, _ outcome: AttemptOutcome, _ cancelling: JobRecord.Cancelling?) {
+  private mutating func checkEnd(
+    of id: JobID, _ outcome: AttemptOutcome, _ cancelling: JobRecord.Cancelling?, isAtLimit: Bool
+  ) {
     switch (run[id].state, outcome, cancelling) {
     case (.succeeded, .succeeded, _), (.cancelled, .failed, .some): break
     // Another one may have killed what the first had cancelled.
     case (.cancelled(let by), .cancelled, let cancelling?) where by == cancelling.by || cancelling.isKill: break
+    case (.failed(let failure, _), .cancelled, .some) where isAtLimit,
+      (.failed(let failure, _), .failed, .some) where isAtLimit:
+      if failure.cause != .timedOut { fault = "\(id.index) was at its limit, but says \(failure.reason)" }
+      if retries[id.index] < graph[id].retry.max, !isClosed { fault = "\(id.index) failed, but was cancelled" }
     case (.failed(let failure, _), .cancelled, nil), (.backingOff(_, _, _, let failure), .cancelled, nil):
       if failure.cause != .timedOut { fault = "\(id.index) has timed out, but says \(failure.reason)" }
     case (.failed, .failed, nil), (.backingOff, .failed, nil): break

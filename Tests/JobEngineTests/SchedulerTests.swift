@@ -181,6 +181,31 @@ private let broken = JobFailure(.exit(1), "exit 1")
     #expect(run[JobID(0)].cancelling == nil)
   }
 
+  /// The command after the limit, the retries that are left, whether the run is closed by its policy, and the last state.
+  @Test(arguments: [
+    (JobCommand.cancel([JobID(0)], by: .person), 1, false, true), (.cancel([JobID(0)], by: .person), 0, false, false),
+    (.kill([JobID(0)]), 1, false, true), (.kill([JobID(0)]), 0, false, false),
+    (.cancel([JobID(0)], by: .person), 1, true, false), (.stop(.terminate, by: .person), 1, false, true),
+    (.stop(.terminate, by: .person), 0, false, false), (.stop(.kill, by: .person), 0, false, false),
+  ])
+  func aCancellationAtTheLimitPreventsOnlyARetry(
+    _ command: JobCommand, retries: Int, closes: Bool, isCancelled: Bool
+  ) throws {
+    var jobs = graph(["a": [], "b": []]) { job in
+      job.timeout = .seconds(5)
+      job.retry = RetryPolicy(max: job.name == "a" ? retries : 0)
+    }
+    jobs.onFailure = .finishRunning
+    var bench = Bench(jobs)
+    bench.start()
+    if closes { try bench.end("b", .failed(JobFailure(.exit(1), "exit 1"))) }
+    bench.advance(to: .seconds(5))
+    bench.send(command)
+    try bench.end("a", .cancelled)
+    let timedOut = JobState.failed(JobFailure(.timedOut, "timed out after 5s"), allowed: false)
+    #expect(try bench.state("a") == (isCancelled ? .cancelled(by: .person) : timedOut))
+  }
+
   @Test(arguments: [true, false]) func theLimitOfACancelledAttemptChangesNothing(cancelsFirst: Bool) throws {
     var bench = Bench(
       graph(["a": []]) { job in

@@ -113,6 +113,21 @@ import Testing
     #expect(try #require(request) < #require(end))
   }
 
+  @Test func aLimitInAStoppedRunEndsNoServiceBeforeItsUsers() throws {
+    var bench = bench(slots: 2) { $0[3].timeout = .seconds(5) }
+    bench.scheduler.graph.onFailure = .stopNow
+    bench.start()
+    try bench.serve("db")
+    try bench.serve("api")
+    bench.advance(to: .seconds(5))
+    bench.send(.stop(.terminate, by: .person))
+    try bench.end("other", .cancelled)
+    #expect(try bench.state("other") == .failed(JobFailure(.timedOut, "timed out after 5s"), allowed: false))
+    #expect(bench.cancelled == ["other", "test"])
+    try bench.end("test", .cancelled)
+    #expect(bench.cancelled == ["other", "test", "api"])
+  }
+
   @Test func aServiceThatNoJobNamesRunsUntilAllOthersHaveEnded() throws {
     var bench = bench { $0[2].needs = [] }
     bench.start()

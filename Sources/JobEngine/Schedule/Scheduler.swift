@@ -371,15 +371,16 @@ package struct Scheduler {
       end(id, .succeeded(upToDate: false))
     case .upToDate:
       end(id, .succeeded(upToDate: true))
-    case .failed(let failure):
+    case .failed, .cancelled:
       if let canceller = node.canceller {
-        end(id, ending(of: id, cancelledBy: canceller))
-      } else {
+        // At a limit of the attempt, a cancellation only prevents the next attempt.
+        if let excess = node.excess, canceller != .timeout, !prevents(canceller, id, excess, outputMatches) {
+          end(id, .failed(excess, allowed: graph[id].allowFailure))
+        } else {
+          end(id, ending(of: id, cancelledBy: canceller))
+        }
+      } else if case .failed(let failure) = outcome {
         fail(id, failure, outputMatches: outputMatches)
-      }
-    case .cancelled:
-      if let canceller = node.canceller {
-        end(id, ending(of: id, cancelledBy: canceller))
       } else if let excess = node.excess {
         fail(id, excess, outputMatches: outputMatches)
       } else if node.isTakenBack, !isClosed(to: id) {
@@ -447,13 +448,11 @@ package struct Scheduler {
   }
 
   mutating func fail(_ id: JobID, _ failure: JobFailure, outputMatches: Bool = false) {
-    let policy = graph[id].attemptPolicy
-    let number = nodes[id.index].retries + 1
-    guard number <= policy.max, policy.allows(failure, outputMatches: outputMatches), !isClosed(to: id),
-      obstacle(to: id) == nil
-    else {
+    guard mayRetry(id, after: failure, outputMatches), !isClosed(to: id) else {
       return end(id, .failed(failure, allowed: graph[id].allowFailure))
     }
+    let policy = graph[id].attemptPolicy
+    let number = nodes[id.index].retries + 1
     nodes[id.index].retries = number
     nodes[id.index].excess = nil
     let delay = policy.delay(beforeRetry: number, random: random.unit())
@@ -462,6 +461,21 @@ package struct Scheduler {
     setAlarm(id, at: until)
     // A service may have been in use a moment ago.
     if graph[id].service != nil { holdDependents(of: id) }
+  }
+
+  /// Whether the retry policy and the needs of the job let another attempt follow this failure.
+  private func mayRetry(_ id: JobID, after failure: JobFailure, _ outputMatches: Bool) -> Bool {
+    let policy = graph[id].attemptPolicy
+    return nodes[id.index].retries < policy.max && policy.allows(failure, outputMatches: outputMatches)
+      && obstacle(to: id) == nil
+  }
+
+  /// Whether another attempt would follow this failure if the job had not been cancelled, by itself or with the run.
+  private func prevents(
+    _ canceller: JobState.Canceller, _ id: JobID, _ failure: JobFailure, _ outputMatches: Bool
+  ) -> Bool {
+    let wasClosed = hasGivenUp && canceller != .policy && graph[id].finally == nil
+    return !wasClosed && mayRetry(id, after: failure, outputMatches)
   }
 
   /// Ends a job, skips the jobs that can't start because of it, and applies the failure policy.
@@ -509,7 +523,8 @@ package struct Scheduler {
 
   /// Whether this end of a job is the failure that ends the run under the graph's policy.
   private func closesRun(_ id: JobID, _ state: JobState) -> Bool {
-    guard case .failed(_, allowed: false) = state, !hasGivenUp else { return false }
+    // A run that is being stopped is closed, and its services end in order.
+    guard case .failed(_, allowed: false) = state, !hasGivenUp, run.stopping == nil else { return false }
     // Asked before and after the end is stated.
     let failures = run.counts.failed + (self.state(id) == state ? 0 : 1)
     guard failures >= graph.failureLimit else { return false }
