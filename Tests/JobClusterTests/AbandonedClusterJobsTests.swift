@@ -129,8 +129,22 @@ struct AbandonedClusterJobsTests {
     [state(.executing), .cancelRequested(JobID(0), by: .person, kill: false)],
     // Executed again, by a person or by its policy.
     [state(.executing), state(.failed(JobFailure(.exit(1), "exit 1"), allowed: false)), state(.waiting)],
-    [state(.executing), state(.backingOff(until: .zero, number: 1, limit: 2, after: JobFailure(.exit(1), "exit 1")))],
+    [state(.executing), retry],
+    // Their next attempt was not submitted.
+    [placed("7"), state(.executing), retry, state(.paused(started: false))],
+    [placed("7"), state(.executing), retry, state(.ready(for: .cluster(reason: nil)))],
+    [
+      placed("7"), state(.executing), state(.succeeded(upToDate: false)), state(.waiting),
+      state(.ready(for: .cluster(reason: nil))),
+    ],
+    [
+      placed("7"), state(.executing), .cancelRequested(JobID(0), by: .restart, kill: false),
+      state(.ready(for: .cluster(reason: nil))),
+    ],
   ]
+  private static let retry = state(
+    .backingOff(until: .zero, number: 1, limit: 2, after: JobFailure(.exit(1), "exit 1")))
+  private static func placed(_ id: String) -> JobFact { .jobPlaced(JobID(0), ClusterPlace(id: id)) }
 
   @Test(arguments: ended.indices) func anAttemptWhoseEndIsRecordedIsNotFollowed(index: Int) throws {
     for ending in ["claim", "exit"] { try write("0\n", to: "q/cluster/a.1.\(ending)") }
@@ -143,11 +157,14 @@ struct AbandonedClusterJobsTests {
 
   @Test func anAttemptThatTheClusterBeginsAgainIsFollowed() throws {
     try write("7 node1\n", to: "q/cluster/a.1.claim")
-    let requeued: [JobFact] = [
-      .jobPlaced(JobID(0), ClusterPlace(id: "7")), Self.state(.executing),
-      Self.state(.ready(for: .cluster(reason: nil))),
-    ]
+    let requeued = [Self.placed("7"), Self.state(.executing), Self.state(.ready(for: .cluster(reason: nil)))]
     #expect(try isFollowed([run("r"), run("q", requeued)]))
+  }
+
+  @Test func aRetryThatWasSubmittedIsFollowed() throws {
+    for number in 1...2 { try write("7 node1\n", to: "q/cluster/a.\(number).claim") }
+    let again = [Self.retry, Self.state(.ready(for: .cluster(reason: nil))), Self.placed("8")]
+    #expect(try isFollowed([run("r"), run("q", [Self.placed("7"), Self.state(.executing)] + again)]))
   }
 
   /// The job that `b` needs is executed before the next resume.
@@ -166,7 +183,7 @@ struct AbandonedClusterJobsTests {
     try Data(text.utf8).write(to: folders.file(name))
   }
 
-  private func claim(_ name: String) -> String? { try? String(contentsOf: folders.file(name), encoding: .utf8) }
+  private func text(_ name: String) -> String? { try? String(contentsOf: folders.file(name), encoding: .utf8) }
 
   /// The controller may accept it after the query, as sbatch may be killed before it answers.
   @Test(arguments: ["r/cluster/a.2.sent", "r/cluster/x.batch"])
@@ -176,8 +193,8 @@ struct AbandonedClusterJobsTests {
     let left = try jobs(slurm, plan("a"))
     #expect(left.followed == [JobID(0): followed("r", 2)] && left.ending == nil)
     try left.cancelOthers()
-    #expect(slurm.cancelled == [] && claim("r/cluster/a.2.claim") == nil)
-    #expect(claim("r/cluster/b.1.claim") == (file.hasSuffix("batch") ? "withdrawn\n" : nil))
+    #expect(slurm.cancelled == [] && text("r/cluster/a.2.claim") == nil)
+    #expect(text("r/cluster/b.1.claim") == (file.hasSuffix("batch") ? "withdrawn\n" : nil))
   }
 
   @Test func aSubmissionThatIsNotFollowedExecutesNothing() throws {
@@ -185,7 +202,7 @@ struct AbandonedClusterJobsTests {
     let left = try jobs(ListedJobs([]), plan("a", changed: ["a"]))
     #expect(left.followed == [:] && left.ending == nil)
     try left.cancelOthers()
-    #expect(claim("r/cluster/a.1.claim") == "withdrawn\n")
+    #expect(text("r/cluster/a.1.claim") == "withdrawn\n")
     #expect(try jobs(ListedJobs([]), plan("a")).followed == [:])
   }
 

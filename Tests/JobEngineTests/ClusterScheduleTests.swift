@@ -378,6 +378,18 @@ private func onCluster(_ job: inout Job) {
     #expect(try bench.state("b") == .cancelled(by: .policy))
   }
 
+  @Test func aJobThatIsTakenBackWaitsBeforeItIsSubmittedAgain() throws {
+    var bench = try takenBack()
+    try bench.end("a")
+    let (id, count) = (try bench.id("b"), bench.facts.count)
+    try bench.end("b", .cancelled)
+    let states = bench.facts[count...].compactMap { fact in
+      if case .jobState(id, let state, _, _) = fact { state } else { nil as JobState? }
+    }
+    #expect(states.first == .waiting)
+    #expect(bench.submittedNames == ["b"])
+  }
+
   @Test func aJobThatIsTakenBackAndCancelledHasEnded() throws {
     var bench = try takenBack()
     bench.send(.cancel([try bench.id("b")], by: .person))

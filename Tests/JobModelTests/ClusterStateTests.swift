@@ -171,6 +171,41 @@ import Testing
     #expect(recorder.status == "paused")
   }
 
+  private static let failure = JobFailure(.exit(1), "exit 1")
+
+  /// What follows the first attempt, whether its end was requested, and whether the job keeps its place.
+  @Test(arguments: [
+    ([JobState.ready(for: .cluster(reason: nil))], false, true), ([.paused(started: true), .executing], false, true),
+    ([.ready(for: .cluster(reason: nil))], true, false), ([.paused(started: false)], true, false),
+    ([.waiting], false, false), ([.failed(failure, allowed: false)], false, true),
+    ([.backingOff(until: .zero, number: 1, limit: 2, after: failure)], true, true),
+    ([.backingOff(until: .zero, number: 1, limit: 2, after: failure), .cancelled(by: .person)], false, true),
+    ([.backingOff(until: .zero, number: 1, limit: 2, after: failure), .paused(started: false)], false, false),
+    (
+      [.backingOff(until: .zero, number: 1, limit: 2, after: failure), .ready(for: .cluster(reason: nil))], false, false
+    ), ([.failed(failure, allowed: false), .waiting], false, false),
+    ([.succeeded(upToDate: false), .ready(for: .cluster(reason: nil))], false, false),
+  ])
+  func anotherSubmissionHasAnotherPlace(states: [JobState], isCancelled: Bool, keepsPlace: Bool) {
+    var recorder = Recorder()
+    recorder.move(.ready(for: .cluster(reason: nil)))
+    recorder.state(.jobPlaced(JobID(0), ClusterPlace(id: "7")))
+    recorder.move(.executing, attempt: 1)
+    if isCancelled { recorder.state(.cancelRequested(JobID(0), by: .restart, kill: false)) }
+    for state in states { recorder.move(state, attempt: 1) }
+    #expect(recorder.run[JobID(0)].place?.id == (keepsPlace ? "7" : nil))
+  }
+
+  @Test func aHeldSubmissionKeepsItsPlaceAndAWithdrawnOneDoesNot() {
+    var recorder = Recorder()
+    recorder.move(.ready(for: .cluster(reason: nil)))
+    recorder.state(.jobPlaced(JobID(0), ClusterPlace(id: "7")))
+    for state in [JobState.paused(started: false), .ready(for: .cluster(reason: "Priority"))] { recorder.move(state) }
+    #expect(recorder.run[JobID(0)].clusterJob == "7")
+    for state in [JobState.waiting, .ready(for: .cluster(reason: nil))] { recorder.move(state) }
+    #expect(recorder.run[JobID(0)].clusterJob == nil)
+  }
+
   @Test func theClusterHasAJobFromItsNumberToItsEnd() {
     var recorder = Recorder()
     recorder.move(.ready(for: .cluster(reason: nil)))

@@ -234,4 +234,17 @@ struct EarlierAttemptsTests {
     try record("c", job()) { end($0, .succeeded(upToDate: false)) }
     #expect(try newest(job()) == .succeeded(inputs: nil))
   }
+
+  @Test func aJobThatAwaitsTheSlotOfItsRetryIsUnfinished() throws {
+    try record("a", job()) { end($0, .succeeded(upToDate: false)) }
+    let failure = JobFailure(.exit(1), "exit 1")
+    try record("b", job(), isKilled: true) { feed in
+      for state in [
+        JobState.executing, .backingOff(until: .zero, number: 1, limit: 2, after: failure), .ready(for: .slot),
+      ] {
+        feed.post(.jobState(JobID(0), state, attempt: 1, pid: nil))
+      }
+    }
+    #expect(try newest(job()) == .unfinished)
+  }
 }

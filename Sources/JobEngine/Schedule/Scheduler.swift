@@ -384,6 +384,8 @@ package struct Scheduler {
       } else if let excess = node.excess {
         fail(id, excess, outputMatches: outputMatches)
       } else if node.isTakenBack, !isClosed(to: id) {
+        // Not as one that the cluster has requeued: its next attempt is submitted again.
+        set(id, .waiting)
         reconsider(id, isPaused: node.mustPause)
       } else {
         end(id, .cancelled(by: .policy))

@@ -50,7 +50,8 @@ package struct JobRecord: Sendable, Equatable {
   package var inputsHash: String? { details.value.inputsHash }
   /// The values that its newest attempt wrote for other jobs.
   package var outputs: [String: String] { details.value.outputs }
-  /// Where its newest attempt is in the cluster; nil for a job of this machine, and before it was submitted.
+  /// Where its newest attempt is or was in the cluster; nil for a job of this machine, before the submission, and once
+  /// another attempt is to follow.
   package var place: ClusterPlace? { details.value.place }
   /// The requested cancellation of the attempt in progress.
   package var cancelling: Cancelling? { details.value.cancelling }
@@ -243,6 +244,7 @@ extension JobRecord {
     if let pid { launch(pid) }
     // The rate is not sampled over time spent not executing.
     if self.state != .executing, details.value.rateSample != nil { details.value.forgetRate() }
+    if place != nil, leavesPlace(for: state) { details.value.place = nil }
     if !state.isActive, cancelling != nil { details.value.cancelling = nil }
     // The first phase is recorded when it ends, so that the many waiting jobs of a large run allocate nothing.
     if phases.count == 0 { phases.begin(Phase.Kind(self.state), at: since) }
@@ -250,6 +252,19 @@ extension JobRecord {
     if !state.isTerminal, restored != nil { details.value.restored = nil }
     self.state = state
     since = time
+  }
+
+  /// Whether the next attempt is another submission than the one that `place` is of; a job that the cluster requeues keeps
+  /// its own.
+  private func leavesPlace(for new: JobState) -> Bool {
+    switch new {
+    case .waiting: return true
+    case .ready, .paused(started: false): break
+    case .executing, .serving, .paused(started: true), .backingOff, .succeeded, .failed, .cancelled, .skipped:
+      return false
+    }
+    if case .backingOff = state { return true }
+    return state.isTerminal || cancelling != nil
   }
 
   /// Notes where it is in the cluster; with the time that an attempt has taken it may have begun before that was seen.

@@ -46,9 +46,11 @@ package struct PastRun: Sendable {
     run.apply(JobEvent(seq: run.nextSeq, time: run.time, fact: fact))
   }
 
-  /// The names of the jobs that had begun, here or in the cluster, and have no end.
+  /// The names of the jobs that had begun, here or in the cluster, and have no end; also between two attempts.
   var interrupted: [String] {
-    run.jobs.filter { $0.state.isActive || !$0.state.isTerminal && $0.place != nil }.map(\.job.name)
+    run.jobs.filter { record in
+      record.state.isActive || !record.state.isTerminal && (record.place != nil || record.attempt?.failure != nil)
+    }.map(\.job.name)
   }
 
   /// The jobs in the order of identifiers, followed by jobs of `before` that the run doesn't have.
