@@ -72,6 +72,8 @@ package struct AbandonedClusterJobs {
     let found: [FoundSlurmJob]
     /// The newest submission of each job, by its name in identities.
     let numbers: [String: Int]
+    /// The newest submissions that were cancelled, perhaps by a run that resumed this one.
+    let cancelled: Set<SlurmIdentity>
     /// The attempts that the controller may still accept: it did not list them, and nothing shows that they have begun.
     let inDoubt: Set<SlurmIdentity>
 
@@ -141,7 +143,7 @@ package struct AbandonedClusterJobs {
       // The newest run that has submitted it.
       for run in runs where since.contains(run.run) {
         guard let newest = run.newest(job.name) else { continue }
-        if !run.observer.files.isWithdrawn(newest) {
+        if !run.cancelled.contains(newest), !run.observer.files.isWithdrawn(newest) {
           followed[id] = EarlierClusterJob(run: run.run, folder: run.folder, number: newest.attempt)
         }
         break
@@ -163,8 +165,13 @@ package struct AbandonedClusterJobs {
   /// A submission that the controller accepts later executes nothing. No later run follows an attempt that this one does
   /// not follow: the jobs that it needs may have been executed again by then.
   package func cancelOthers() throws {
-    var others = others
+    try endOthers()
+    // Last: if the others can't be ended, the run is not resumed, and its recorded ends are still needed.
     for (run, attempts) in replaced { for attempt in attempts { run.observer.files.abandon(attempt) } }
+  }
+
+  private func endOthers() throws {
+    var others = others
     for (run, attempts) in inDoubt {
       let begun = attempts.filter { !run.observer.files.withdraw($0) }
       guard !begun.isEmpty else { continue }
@@ -215,14 +222,12 @@ package struct AbandonedClusterJobs {
     for identity in listed.union(submitted.keys) {
       numbers[identity.job] = max(numbers[identity.job] ?? 0, identity.attempt)
     }
-    // A job that was cancelled, perhaps by a run that resumed this one, is executed again. If an attempt was submitted
-    // twice, one of the two submissions is cancelled.
+    // If an attempt was submitted twice, one of the two submissions is cancelled.
     let others = Set(found.filter { $0.state != .cancelled }.map(\.identity))
-    for job in found where numbers[job.identity.job] == job.identity.attempt && !others.contains(job.identity) {
-      numbers[job.identity.job] = nil
-    }
+    let cancelled = listed.subtracting(others).filter { numbers[$0.job] == $0.attempt }
     return Left(
-      run: run.id, folder: folder, observer: observer, found: found, numbers: numbers, inDoubt: inDoubt)
+      run: run.id, folder: folder, observer: observer, found: found, numbers: numbers, cancelled: cancelled,
+      inDoubt: inDoubt)
   }
 
   private static func found(_ observer: SlurmObserver) throws -> [FoundSlurmJob] {

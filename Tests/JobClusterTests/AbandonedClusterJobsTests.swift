@@ -104,6 +104,24 @@ struct AbandonedClusterJobsTests {
     #expect(try jobs(twice, plan("a")).followed == [JobID(0): followed("r", 1)])
   }
 
+  /// Slurm forgets it, and the job may have been executed again by then.
+  @Test func aCancelledAttemptIsNotFollowedLater() throws {
+    for ending in ["claim", "exit"] { try write("0\n", to: "r/cluster/a.1.\(ending)") }
+    let left = try jobs(ListedJobs([ListedJobs.job(7, "CANCELLED", attempt: 1)]), plan("a"))
+    #expect(left.followed == [:] && left.ending == nil)
+    try left.cancelOthers()
+    #expect(try jobs(ListedJobs([]), plan("a")).followed == [:])
+  }
+
+  @Test func anEndIsKeptUntilAllOthersHaveBeenCancelled() throws {
+    for ending in ["claim", "exit", "values"] { try write("0\n", to: "r/cluster/b.1.\(ending)") }
+    let slurm = ListedJobs([ListedJobs.job(7, "RUNNING", attempt: 1)], canCancel: false)
+    #expect(throws: ClusterRefusal.self) { try jobs(slurm, plan()).cancelOthers() }
+    #expect(text("r/cluster/b.1.exit") == "0\n" && text("r/cluster/b.1.values") == "0\n")
+    try jobs(ListedJobs([ListedJobs.job(7, "RUNNING", attempt: 1)]), plan()).cancelOthers()
+    #expect(text("r/cluster/b.1.exit") == nil && text("r/cluster/b.1.values") == nil)
+  }
+
   /// A run with the facts of the job `a`.
   private func run(_ id: String, _ facts: [JobFact], hasFolder: Bool = true) -> AbandonedClusterJobs.EarlierRun {
     var run = Run()
