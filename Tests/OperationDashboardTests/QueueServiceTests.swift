@@ -203,6 +203,55 @@ private func eventually(_ feed: RemoteFeed, _ condition: (Run) -> Bool) -> Bool 
     service.stop()
   }
 
+  /// A dashboard that has closed while a program was attached, with an operation that executes.
+  private func closed(
+    leaving: Bool, _ body: (_ dashboard: Dashboard, _ remote: RemoteFeed, _ left: Manual) async throws -> Void
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.url.path() + "/live"
+    var options = Dashboard.Options()
+    (options.interface, options.handlesSignals) = (.quiet, false)
+    let dashboard = Dashboard(observing: OperationQueue(), options: options)
+    let operation = Manual("operation")
+    dashboard.add(operation)
+    let run = Task { try await dashboard.run() }
+    #expect(await soon { dashboard.isShown && operation.isExecuting })
+    let service = try dashboard.serve(in: [path])
+    let remote = try RemoteFeed(#require(RemoteProgram.all(in: [path]).programs.first))
+    if leaving { dashboard.stop() } else { operation.finish() }
+    #expect(try await run.value.left == (leaving ? 1 : 0))
+    let left = leaving ? operation : Manual("left")
+    dashboard.add(left)
+    #expect(await soon { left.isExecuting })
+    #expect(!dashboard.observed.isResting)
+    try await body(dashboard, remote, left)
+    service.stop()
+  }
+
+  @Test(arguments: [true, false]) func anInterruptWhileSomebodyWatchesEndsNothingLater(leaving: Bool) async throws {
+    try await closed(leaving: leaving) { dashboard, _, left in
+      dashboard.interrupt()
+      #expect(await soon { left.isFinished })
+      let later = Manual("later")
+      dashboard.add(later)
+      #expect(await soon { later.isExecuting || later.isCancelled })
+      #expect(left.isCancelled && !later.isCancelled)
+      later.finish()
+    }
+  }
+
+  @Test func aStopAfterTheDashboardEndsNothingLater() async throws {
+    try await closed(leaving: true) { dashboard, remote, left in
+      remote.send(.stop(.terminate, by: .person))
+      #expect(await soon { left.isFinished })
+      let later = Manual("later")
+      dashboard.add(later)
+      #expect(await soon { later.isExecuting || later.isCancelled })
+      #expect(left.isCancelled && !later.isCancelled)
+      later.finish()
+    }
+  }
+
   @Test func aFolderThatOthersCanReachIsRefused() throws {
     let folder = try TemporaryFolder()
     chmod(folder.url.path(), 0o755)

@@ -149,8 +149,12 @@ final class ObservedQueue: JobFeed, Sendable {
 
   /// Without a watcher, a stop cancels the operations that are in the queue, and other commands have no effect.
   func send(_ command: JobCommand) {
-    if let feed = state.withLock(\.feed) { return feed.send(command) }
-    if case .stop = command { cancelAllOperations() }
+    let (feed, hasDashboard) = state.withLock { ($0.feed, $0.hasDashboard) }
+    if case .stop = command {
+      // The run of a dashboard that has closed may be over, and its stop would also cancel later operations.
+      guard let feed, hasDashboard || feed.continuing else { return cancelAllOperations() }
+    }
+    feed?.send(command)
   }
 
   /// Completes a greeting with the counts of the queue, without making a feed.
