@@ -480,6 +480,28 @@ struct QueueFeedTests {
     #expect(order.withLock { $0 } == [4, 2, 3, 1])
   }
 
+  @Test func theNewestPriorityOfAWrappedOneIsStatedLast() throws {
+    let watch = Watch(width: 1)
+    let (blocker, slow) = (Manual("blocker"), SlowlyPrioritized())
+    slow.name = "slow"
+    try watch.feed.add([blocker, slow])
+    watch.feed.start()
+    #expect(watch.eventually { $0.counts.executing == 1 && $0.jobs.count == 2 })
+    let id = watch.id("slow")
+    // The program's change is followed while a person's is on its way.
+    try watch.feed.stream.queue.sync {
+      slow.queuePriority = .low
+      watch.feed.follow(try #require(watch.feed.members[id.index]))
+      watch.feed.obey(.setPriority([id], .veryHigh))
+    }
+    #expect(watch.eventually { $0[id].job.priority == .low })
+    slow.gate.signal()
+    #expect(watch.eventually { $0[id].job.priority == .veryHigh })
+    #expect(slow.queuePriority == .veryHigh)
+    blocker.finish()
+    #expect(watch.completes())
+  }
+
   @Test func operationsOfAnybodysInACircleAreRefusedWithThePath() {
     let watch = Watch()
     let left = BlockOperation {}
@@ -864,6 +886,20 @@ private final class TutorialOperation: Operation, @unchecked Sendable {
   func end() {
     state.withLock { $0 = (false, true) }
     didChangeValue(forKey: "isFinished")
+  }
+}
+
+/// Takes a high priority only when the test lets it.
+private final class SlowlyPrioritized: Operation, @unchecked Sendable {
+  // Safe: a constant.
+  let gate = DispatchSemaphore(value: 0)
+
+  override var queuePriority: QueuePriority {
+    get { super.queuePriority }
+    set {
+      if newValue == .veryHigh { gate.wait() }
+      super.queuePriority = newValue
+    }
   }
 }
 

@@ -185,17 +185,24 @@ extension QueueFeed {
   }
 
   /// Passes a change of a wrapped operation, which waits, to its wrapper.
-  private func follow(_ member: QueueMember) {
+  func follow(_ member: QueueMember) {
     guard let wrapper = member.observed as? AdaptedOperation, wrapper.isBehind else { return }
     calling.async { [self] in
       wrapper.follow()
-      // Not before the queue has the new priority.
-      stream.queue.async { [self] in
-        let priority = JobPriority(wrapper.queuePriority)
-        guard !stream.isOver, !isClosed, priority != stream.journal.run[member.id].job.priority else { return }
-        if isStarted { stream.dateByClock() }
-        state(.priorityChanged(member.id, priority))
+      statePriority(of: member)
+    }
+  }
+
+  /// States the priority that the queue has for the member, if it is new; called after the call that may have set it.
+  func statePriority(of member: QueueMember) {
+    stream.queue.async { [self] in
+      guard !stream.isOver, !isClosed, !member.isOver, !member.isReplaced else { return }
+      let priority = JobPriority(member.queued.queuePriority)
+      if isStarted {
+        guard priority != stream.journal.run[member.id].job.priority else { return }
+        stream.dateByClock()
       }
+      state(.priorityChanged(member.id, priority))
     }
   }
 

@@ -99,8 +99,10 @@ extension QueueFeed {
   private func prioritize(_ member: QueueMember, _ priority: JobPriority) {
     guard !member.hasBegun else { return }
     let operation = member.queued
-    calling.async { operation.queuePriority = priority.queuePriority }
-    state(.priorityChanged(member.id, priority))
+    calling.async { [self] in
+      operation.queuePriority = priority.queuePriority
+      statePriority(of: member)
+    }
   }
 
   // MARK: Stacks
