@@ -188,6 +188,17 @@ import Testing
     }
   }
 
+  /// Otherwise the next scan for orphans would come later and later.
+  @Test func aScanBeforeALeaderIsReapedIsNotInVain() async {
+    await #expect(processExitsWith: .success) {
+      let registry = ProcessRegistry()
+      let leader = try Self.endedChild()
+      _ = Self.launch(leader.pid, in: registry)
+      guard !Self.adoptingScan(registry).reapAllOrphans() else { exit(EXIT_FAILURE) }
+      guard leader.ending() == .signalled(SIGKILL) else { exit(EXIT_FAILURE) }
+    }
+  }
+
   @Test func aChildThatStartedWithoutAJobIsNotReaped() async {
     await #expect(processExitsWith: .success) {
       let child = try Self.endedChild()

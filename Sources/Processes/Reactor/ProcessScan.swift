@@ -147,13 +147,13 @@ final class ProcessScan: Sendable {
 
   /// The same, and also reaps those behind a child that stays, which costs a list of all processes.
   ///
-  /// Returns whether that was in vain.
+  /// Returns whether that was in vain; behind a leader it is not, because the registry reaps the leader soon.
   func reapAllOrphans() -> Bool {
     reapOrphans()
-    guard adoptsOrphans.load(ordering: .relaxed), ChildStatus.endedChild() != nil else { return false }
+    guard adoptsOrphans.load(ordering: .relaxed), let first = ChildStatus.endedChild() else { return false }
     let orphans = Self.list().filter { $0.ended && $0.parent == ownPID && mayReap($0) }
     for orphan in orphans { ChildStatus.reap(orphan.pid) }
-    return orphans.isEmpty
+    return orphans.isEmpty && registry.launch(ledBy: first) == nil
   }
 
   /// The registry reaps leaders; the code that has started a child in this session, or without a job, reaps that child.
