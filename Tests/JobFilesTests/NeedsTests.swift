@@ -189,6 +189,14 @@ import Testing
     #expect(faults(services + "  z: { needs: \(text), run: ls }\n") == ["5:" + fault])
   }
 
+  @Test(arguments: ["['a*']", "{ 'a*': finished }", "{ 'c*': ready }"])
+  func aPatternWithAWrongConditionIsNoFaultOfTheValues(needs: String) {
+    let name = needs.contains("c*") ? "c1" : "a1"
+    let jobs = "jobs:\n  a1: { run: ls, service: { ready: notify } }\n  c1: { run: ls }\n"
+    let faults = faults(jobs + "  b: { needs: \(needs), run: 'echo ${jobs.\(name).v}' }\n")
+    #expect(faults.count == 1 && faults.first?.contains("so it is never") == true)
+  }
+
   @Test func aFaultInTheNeedsOfInstancesNamesTheValue() {
     #expect(
       faults(

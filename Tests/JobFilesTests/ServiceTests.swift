@@ -220,11 +220,16 @@ struct ServiceTests {
 
   @Test(arguments: [
     "{ ready: { port: 99999 } }", "{ ready: 8080 }", "{ ready: h/x }", "{ ready: {} }", "{ redy: notify }", "[]",
+    "8080", "http://h/x", "~", "maybe", "'true'",
   ])
   func aFaultOfAServiceIsNoneOfItsValues(service: String) {
     let use = "b: { needs: { a: ready }, run: 'echo ${jobs.a.port}' }"
     #expect(faults("jobs:\n  a: { run: ./a, service: \(service) }\n  \(use)\n").count == 1)
     #expect(faults("jobs:\n  a: { run: ./a, service: {} }\n  \(use)\n").count == 1)
+  }
+
+  @Test(arguments: ["no", "'false'"]) func whatIsMeantAsFalseIsNoService(word: String) {
+    #expect(faults("jobs:\n  a: { run: ./a, service: \(word) }\n  b: { needs: [a], run: ls }\n").count == 1)
   }
 
   @Test(arguments: [

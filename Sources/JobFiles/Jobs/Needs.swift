@@ -166,12 +166,14 @@ struct NeedResolver {
       if let fault = conditionFault(need.when, jobs[0]) { faults.add(need.place, fault) }
     } else if let matches = matches(of: need, isFinal: isFinal) {
       jobs = matches.compactMap { $0 + first == number ? nil : $0 + first }
-      let faulty = jobs
+      let matched = jobs
       jobs.removeAll { conditionFault(need.when, $0) != nil }
+      if jobs.isEmpty, let job = matched.first, let fault = conditionFault(need.when, job) {
+        faults.add(need.place, fault)
+        // Otherwise each use of their values would be a fault too.
+        jobs = matched
+      }
       if jobs.isEmpty {
-        if let job = faulty.first, let fault = conditionFault(need.when, job) {
-          return faults.fail(need.place, fault)
-        }
         if hasBrokenMatrix { return nil }
         guard matches.isEmpty else {
           return faults.fail(

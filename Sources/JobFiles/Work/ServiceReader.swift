@@ -9,10 +9,9 @@ struct ServiceReader {
 
   /// The service; faulty values are left out.
   func read(_ node: YAMLNode) -> Service {
-    // `service: true`
-    if case .scalar = node.content { return Service() }
-    // The probe of a faulty `ready`: without one, each use of the service's values would be a fault too.
+    // The probe of a faulty service, or `ready`: without one, each use of the service's values would be a fault too.
     var service = Service(probe: .notification)
+    if case .scalar = node.content { return node.isNull ? service : Service() }
     guard let entries = JobFileKeys.service.read(node, into: &service, values) else { return service }
     if let node = entries["ready"]?.value {
       if let probe = readiness(node, into: &service) { service.probe = probe }
@@ -134,17 +133,21 @@ extension ValueKind<Duration> {
 }
 
 extension ValueKind<YAMLNode> {
-  /// A value of `service` that makes the job one; nil also after a fault.
+  /// A value of `service` that makes the job one; null for a faulty value, so that needs of the job are not faults too.
   static let service = ValueKind(.either([.flag, .object { JobFileKeys.service.form }])) { values, node, name in
     guard case .scalar(let text, _) = node.content else { return node }
+    let faulty = YAMLNode(content: YAMLNode.null.content, place: node.place, end: node.end)
     if text.contains("://") {
-      return values.faults.fail(
+      values.faults.add(
         node.place, "service takes true, or a map; this is \(node.words): write 'service: { ready: … }' for its URL")
+      return faulty
     }
     guard !node.isNull else {
-      return values.faults.fail(
+      values.faults.add(
         node.place, "service takes true, or a map as \(JobFileKeys.service.example); this is empty")
+      return faulty
     }
-    return values.flag(node, "service") == true ? node : nil
+    guard let isService = values.flag(node, "service") else { return ValueReader.flag(text) == false ? nil : faulty }
+    return isService ? node : nil
   }
 }
