@@ -49,10 +49,16 @@ struct WatchedInputsTests {
   }
 
   /// Reports a change of the job's input, as a watch does that has read other content.
-  private func report(_ hash: String?, readAt read: Duration, to queue: JobQueue) {
-    let change = InputWatch.Change(
-      path: "in", gone: nil, time: systemTime() - .seconds(1), noticed: nil, hash: hash, read: read)
-    queue.stream.queue.sync { queue.enter { $0.inputsChanged([JobID(0): change]) } }
+  private func report(
+    _ hash: String?, readAt read: Duration, gone: String? = nil, of job: Int = 0, to queue: JobQueue
+  ) {
+    let change = change(hash, gone: gone, readAt: read)
+    queue.stream.queue.sync { queue.enter { $0.inputsChanged([JobID(job): change]) } }
+  }
+
+  private func change(_ hash: String?, gone: String? = nil, readAt read: Duration = .zero) -> InputWatch.Change {
+    InputWatch.Change(
+      path: gone ?? "in", gone: gone, time: systemTime() - .seconds(1), noticed: nil, hash: hash, read: read)
   }
 
   @Test func aChangeThatWasReadBeforeTheStartExecutesNothing() throws {
@@ -65,6 +71,39 @@ struct WatchedInputsTests {
     #expect(queue.run[JobID(0)].attempt?.number == 1 && queue.run[JobID(0)].cancelling == nil)
     report("other", readAt: queue.stream.clock.now, to: queue)
     #expect(eventually { queue.run[JobID(0)].attempt?.number == 2 })
+  }
+
+  /// The file was missing when the watch looked, before the reader started.
+  @Test(arguments: [false, true])
+  func aProductIsMadeAgainHoweverLateItsReaderStarts(isService: Bool) throws {
+    try write("in", "1")
+    let queue = try start([
+      job("make", "cat in > out", inputs: ["in"], creates: ["out"]),
+      job("hold", "until [ -e go ]; do sleep 0.02; done"),
+      job(
+        "test", "cat out; exec sleep 600", inputs: ["out"], needs: [JobNeed(JobID(0)), JobNeed(JobID(1))],
+        service: isService ? Service() : nil),
+    ])
+    defer { end(queue) }
+    let early = queue.stream.clock.now
+    #expect(eventually { queue.run[JobID(0)].state.isOK && queue.run[JobID(1)].state == .executing })
+    let read = queue.stream.clock.now
+    try write("go", "")
+    #expect(eventually { queue.run[JobID(2)].state.isActive && (isService || queue.run[JobID(2)].inputsHash != nil) })
+    // Its maker has made it since.
+    report("other", readAt: early, gone: path("out"), of: 2, to: queue)
+    #expect(queue.run[JobID(2)].cancelling == nil && queue.run[JobID(0)].state.isTerminal)
+    report("other", readAt: read, gone: path("out"), of: 2, to: queue)
+    #expect(eventually { queue.run[JobID(0)].attempt?.number == 2 && queue.run[JobID(2)].attempt?.number == 2 })
+  }
+
+  @Test func aHeldChangeKeepsItsMissingFile() {
+    let (gone, other) = (change("1", gone: "a"), change("2"))
+    let both = other.after(gone)
+    #expect(both.gone == "a" && both.path == "a" && both.hash == "2")
+    #expect(other.after(nil) == other && other.after(change("1")) == other)
+    let next = change("2", gone: "b")
+    #expect(next.after(gone) == next)
   }
 
   @Test func aChangeWhileAnAttemptReadsItsInputsWaitsForTheirHash() throws {

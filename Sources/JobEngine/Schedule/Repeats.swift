@@ -275,7 +275,7 @@ extension JobState.Canceller {
 
 extension Job {
   /// Whether it creates a path, or a folder above it.
-  fileprivate func creates(_ path: BytePath) -> Bool {
+  func creates(_ path: BytePath) -> Bool {
     creates.lazy.map { BytePath($0) }.contains { path == $0 || path.relative(to: $0) != nil }
   }
 }

@@ -69,17 +69,32 @@ extension JobQueue {
         new[id] = InputChange(path: change.path, gone: change.gone)
         continue
       }
+      let read = now - (clockNow - change.read)
+      // A new attempt does not make a missing file, but the job that it needs.
+      let lacksProduct = lacksProduct(id, change, readAt: read)
       // An attempt that started later has read the same files, or newer ones.
-      if now - (clockNow - change.read) <= attempt.startedAt { continue }
+      if !lacksProduct, read <= attempt.startedAt { continue }
       let time = now - (systemNow - change.time)
       if record.job.service != nil {
         // Its inputs have no stated hash: changes from before its start do not count.
-        if time > attempt.startedAt { new[id] = InputChange(path: change.path, gone: change.gone, writer: .service) }
-      } else if change.hash == nil || change.hash != record.inputsHash {
+        if lacksProduct || time > attempt.startedAt {
+          new[id] = InputChange(path: change.path, gone: change.gone, writer: .service)
+        }
+      } else if lacksProduct || change.hash == nil || change.hash != record.inputsHash {
         new[id] = InputChange(path: change.path, gone: change.gone, writer: writer(of: change, at: time, attempt))
       }
     }
     scheduler.handle(.inputsChanged(new))
+  }
+
+  /// Whether a file that the job reads was missing, and no attempt of the needed job that makes it has ended since.
+  private func lacksProduct(_ id: JobID, _ change: InputWatch.Change, readAt read: Duration) -> Bool {
+    guard let gone = change.gone.map({ BytePath($0) }) else { return false }
+    return graph[id].needs.contains { need in
+      guard graph[need.job].creates(gone) else { return false }
+      guard let attempt = stream.journal.run[need.job].attempt else { return true }
+      return attempt.endedAt.map { $0 < read } ?? false
+    }
   }
 
   /// Returns the changes that can be compared with the hash of an attempt; others wait until the attempt has it.
@@ -87,8 +102,17 @@ extension JobQueue {
     var changes = changes
     for attempt in attempts.values where attempt.hasStarted && changes[attempt.job] != nil {
       stateInputs(attempt)
-      if attempt.readsInputs { attempt.heldChange = changes.removeValue(forKey: attempt.job) }
+      guard attempt.readsInputs, let change = changes.removeValue(forKey: attempt.job) else { continue }
+      attempt.heldChange = change.after(attempt.heldChange)
     }
     return changes
+  }
+}
+
+extension InputWatch.Change {
+  /// The change with the missing file of an earlier one that it follows, unless it has one itself.
+  func after(_ earlier: InputWatch.Change?) -> InputWatch.Change {
+    guard gone == nil, let earlier, let gone = earlier.gone else { return self }
+    return InputWatch.Change(path: earlier.path, gone: gone, time: time, noticed: noticed, hash: hash, read: read)
   }
 }
