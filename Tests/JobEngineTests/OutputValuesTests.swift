@@ -120,6 +120,16 @@ import Testing
     #expect(OutputValues(Array("C=none\n".utf8), secrets: secrets) == self.read("C=none\n"))
   }
 
+  @Test func ofALongFileTheSecretIsExplained() throws {
+    let folder = try TemporaryFolder()
+    let text = "A=s3cret\nB=1\nC=" + String(repeating: "x", count: 1 << 20)
+    try Data(text.utf8).write(to: folder.file("values"))
+    let read = try #require(
+      OutputValues(file: folder.file("values").path(), isKept: true, secrets: SecretMask(["s3cret"])))
+    #expect(read.values == ["B": "1"] && read.holdsSecret)
+    #expect(read.fault == "A of $OPDASH_OUTPUT holds a secret, and is not given to other jobs")
+  }
+
   @Test(arguments: [("the token ", ""), ("A<<", " ends")])
   func aSecretInALineIsMaskedBeforeTheLineIsCut(before: String, after: String) {
     let secret = String(repeating: "k3y", count: 30)

@@ -78,7 +78,10 @@ struct OutputValues: Equatable {
       // Without the line that the limit cuts.
       let end = bytes.count > Self.limit ? bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0 : bytes.count
       self.init(Array(bytes[..<end]), secrets: secrets)
-      if bytes.count > Self.limit { fault = "$OPDASH_OUTPUT has more than 1 MiB: what follows is ignored" }
+      // Of a service, only the fault of a secret is noted before its end.
+      if bytes.count > Self.limit, !holdsSecret {
+        fault = "$OPDASH_OUTPUT has more than 1 MiB: what follows is ignored"
+      }
     } catch {
       if error.isAbsence { return nil }
       self.init([])
