@@ -67,6 +67,42 @@ import Testing
     }
   }
 
+  @Test func aFinalJobIsNotBeingStopped() {
+    var jobs = "abc".map { Job.shell(String($0)) }
+    for place in 1...2 { jobs[place].finally = .always }
+    var builder = RunBuilder(jobs)
+    builder.move("a", .executing)
+    builder.state(.stopRequested(.terminate, by: .timeout))
+    builder.cancel("a", by: .timeout)
+    var bench = Bench(builder)
+    #expect(text(bench)?.hasPrefix("Stopping 1 job: a, killed in") == true)
+    bench.play { $0.move("a", .failed(Self.failure, allowed: false)) }
+    #expect(text(bench) == "Stopped; finally: 2 jobs")
+    bench.play { $0.move("b", .executing) }
+    #expect(text(bench) == "Stopped; finally: b")
+    #expect(row(bench).hasSuffix("  q kills now"))
+    bench.play { $0.move("b", .backingOff(until: .seconds(9), number: 1, limit: 1, after: Self.failure)) }
+    #expect(text(bench) == "Stopped; finally: b")
+    bench.play { $0.move("b", .executing) }
+    bench.play { $0.cancel("b", by: .timeout) }
+    #expect(text(bench)?.hasPrefix("Stopping 1 job: b, killed in") == true)
+    bench.play { $0.move("c", .ready(for: .cluster(reason: nil))) }
+    #expect(text(bench)?.hasPrefix("Stopping 1 job: b, killed in") == true)
+  }
+
+  @Test func aFinalJobThatAPolicyHasLeftFollowsTheFailure() {
+    var clean = Job.shell("clean")
+    clean.finally = .always
+    var bench = Bench(RunBuilder([.shell("a"), clean]))
+    bench.play { run in
+      run.move("a", .executing)
+      run.move("a", .failed(Self.failure, allowed: false))
+      run.state(.stopRequested(.terminate, by: .policy))
+      run.move("clean", .executing)
+    }
+    #expect(text(bench) == "a failed: exit 1. Stopped; finally: clean")
+  }
+
   @Test(arguments: [false, true])
   func theQuestionOfAFinalJobIsShownInARunThatEnds(_ isStopped: Bool) {
     var clean = Job.shell("clean")
@@ -75,13 +111,14 @@ import Testing
     builder.move("a", .executing)
     if isStopped {
       builder.state(.stopRequested(.terminate, by: .signal))
+      builder.cancel("a", by: .signal)
     } else {
       builder.move("b", .executing)
       builder.move("b", .failed(Self.failure, allowed: false))
     }
     var bench = Bench(builder)
     bench.play { $0.move(isStopped ? "b" : "a", .cancelled(by: isStopped ? .signal : .policy)) }
-    if isStopped { #expect(text(bench) == "Stopping 1 job: a") }
+    if isStopped { #expect(text(bench) == "Stopping 1 job: a, killed in 0:05") }
     bench.play {
       if isStopped { $0.move("a", .cancelled(by: .signal)) }
       $0.move("clean", .ready(for: .person))
@@ -130,7 +167,7 @@ import Testing
     bench.press(.character("Z"))
     bench.play { $0.move("clean", .executing) }
     bench.now = .milliseconds(6100)
-    #expect(bench.model.isMoving && row(bench).hasPrefix(" Stopping 2 jobs: a, clean, killed in 0:02"))
+    #expect(bench.model.isMoving && row(bench).hasPrefix(" Stopping 1 job: a, killed in 0:02"))
   }
 
   @Test func theHelpPageHasNoneOfTheBannersKeys() {

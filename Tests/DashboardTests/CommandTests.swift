@@ -300,6 +300,7 @@ import Testing
   @Test func whereTheFilterMatchesNothingThereIsNoJob() {
     var model = model(.executing)
     model.setFilter(JobFilter("zzz"))
+    model.seeksMatch = true
     FramePreparation.prepare(&model, now: .zero)
     for command in Command.all where command.jobs != nil && command != .approve {
       model.notice = nil
@@ -361,61 +362,59 @@ import Testing
     #expect(stopping(.restart).commands == [.cancel([JobID(0)], by: .person)])
   }
 
-  /// Whether `a` can be cancelled, the attempt of which is being ended at its limit.
-  private func cancelsAtLimit(_ change: (inout Job) -> Void, _ facts: (inout RunBuilder) -> Void = { _ in }) -> Bool {
+  /// `a`, the attempt of which is being ended at its limit, and `b`.
+  private func exceeding(_ finally: FinalCondition? = nil, _ facts: (inout RunBuilder) -> Void = { _ in }) -> Bench {
     var job = Job.shell("a")
-    change(&job)
+    job.finally = finally
     var builder = RunBuilder([job, .shell("b"), .shell("c")])
-    builder.move("a", .executing)
+    builder.move("b", .executing)
     facts(&builder)
+    if !builder.run[JobID(0)].state.isActive { builder.move("a", .executing) }
     builder.cancel("a", by: .timeout)
     var bench = Bench(builder)
     bench.select("a")
-    bench.press(.character("x"))
-    #expect(bench.commands.isEmpty == (bench.model.notice?.text == "it is being stopped: X kills it"))
-    return !bench.commands.isEmpty
+    return bench
   }
 
-  @Test func aTimedOutJobIsCancelledWhereARetryIsLeft() {
-    func retries(_ policy: RetryPolicy) -> (inout Job) -> Void { { $0.retry = policy } }
-    #expect(!cancelsAtLimit { _ in })
-    #expect(cancelsAtLimit(retries(RetryPolicy(max: 1))))
-    #expect(!cancelsAtLimit(retries(RetryPolicy(max: 1, only: [.exit]))))
-    #expect(cancelsAtLimit(retries(RetryPolicy(max: 1, only: [.timeout]))))
-    #expect(cancelsAtLimit(retries(RetryPolicy(max: 1, only: [.exit], patterns: ["busy"]))))
-    func fail(_ run: inout RunBuilder, _ state: JobState) {
-      run.at(run.time / .seconds(1) + 1)
-      run.move("a", state)
-      run.at(run.time / .seconds(1) + 1)
+  private static func close(_ run: inout RunBuilder) {
+    run.move("b", .failed(failure, allowed: false))
+    run.move("c", .cancelled(by: .policy))
+  }
+
+  /// The schedule knows whether another attempt would have followed.
+  @Test func aPersonPreventsTheAttemptAfterOneThatExceedsItsLimit() {
+    func stop(_ run: inout RunBuilder) {
+      run.state(.stopRequested(.terminate, by: .timeout))
+      run.at(1)
+    }
+    for var bench in [exceeding(), exceeding(nil, Self.close), exceeding(.always), exceeding(.always, stop)] {
+      #expect(bench.frame().text(row: 23).contains(" x cancel "))
+      bench.press(.character("x"))
+      #expect(bench.commands == [.cancel([JobID(0)], by: .person)])
+      #expect(bench.model.notice?.text == "a: no other attempt follows")
+      bench.play { $0.cancel("a") }
+      bench.press(.character("x"))
+      #expect(bench.commands.count == 1 && bench.model.notice?.text == "it is being stopped: X kills it")
+    }
+  }
+
+  @Test(arguments: [FinalCondition?.none, .always])
+  func anAttemptThatTheTimeLimitOfTheRunEndsIsTheLast(_ finally: FinalCondition?) {
+    var bench = exceeding(finally) { run in
       run.move("a", .executing)
+      run.at(1)
+      run.state(.stopRequested(.terminate, by: .timeout))
     }
-    let backingOff = JobState.backingOff(until: .zero, number: 1, limit: 1, after: Self.failure)
-    #expect(!cancelsAtLimit(retries(RetryPolicy(max: 1))) { fail(&$0, backingOff) })
-    #expect(cancelsAtLimit(retries(RetryPolicy(max: 2))) { fail(&$0, backingOff) })
-    // A person has retried it.
-    #expect(
-      cancelsAtLimit(retries(RetryPolicy(max: 1))) { run in
-        fail(&run, backingOff)
-        fail(&run, .failed(Self.failure, allowed: false))
-      })
-    let service = Service(restart: .onFailure)
-    #expect(cancelsAtLimit { $0.work = .shell(ShellWork(.script("true"), service: service)) })
+    bench.press(.character("x"))
+    #expect(bench.commands.isEmpty && bench.model.notice?.text == "it is being stopped: X kills it")
   }
 
-  @Test func aTimedOutJobIsCancelledWhereTheRunAllowsARetry() {
-    func cancels(_ finally: FinalCondition?, _ facts: (inout RunBuilder) -> Void) -> Bool {
-      cancelsAtLimit({ ($0.retry, $0.finally) = (RetryPolicy(max: 1), finally) }, facts)
-    }
-    for (canceller, isFinalRetried) in [(JobState.Canceller.person, true), (.policy, true), (.timeout, false)] {
-      #expect(!cancels(nil) { $0.state(.stopRequested(.terminate, by: canceller)) })
-      #expect(cancels(.always) { $0.state(.stopRequested(.terminate, by: canceller)) } == isFinalRetried)
-    }
-    func close(_ run: inout RunBuilder) {
-      run.move("b", .executing)
-      run.move("b", .failed(Self.failure, allowed: false))
-      run.move("c", .cancelled(by: .policy))
-    }
-    #expect(!cancels(nil, close) && cancels(.always, close))
+  @Test func jobsThatExceedTheirLimitsAreNamedApart() {
+    var bench = exceeding()
+    bench.model.tags = [JobID(0), JobID(1)]
+    bench.press(.character("x"), .character("y"))
+    #expect(bench.commands == [.cancel([JobID(0), JobID(1)], by: .person)])
+    #expect(bench.model.notice?.text == "cancelling b; a: no other attempt follows")
   }
 
   @Test func aRetryIsRefusedByTheStateOfTheRun() {
@@ -432,6 +431,92 @@ import Testing
     unfolded.moveCursor(to: JobID(1))
     #expect(Command.retry.refusal(in: unfolded) == "b was skipped because of a: r on a retries both")
     #expect(Command.retryDependents.refusal(in: unfolded) == "b was skipped because of a: r on a retries both")
+  }
+
+  @Test func theRetryOfASkippedJobIsNotPromisedInARunThatStops() {
+    var builder = RunBuilder([.shell("a"), .shell("b", needs: [JobNeed(JobID(0))]), .shell("c")])
+    for name in ["a", "c"] { builder.move(name, .executing) }
+    builder.move("a", .failed(Self.failure, allowed: false))
+    builder.move("b", .skipped(because: .job(JobID(0))))
+    builder.state(.stopRequested(.terminate, by: .signal))
+    var bench = Bench(builder)
+    for (name, key) in [("b", "r"), ("b", "R"), ("a", "r")] {
+      bench.model.notice = nil
+      bench.select(name)
+      bench.press(.character(Character(key)))
+      #expect(bench.model.notice?.text == "the run is stopping")
+    }
+  }
+
+  // MARK: A frozen display
+
+  /// A display of `a` and `b` that was frozen before these facts.
+  private func frozen(
+    _ state: JobState, _ others: [Job] = [.shell("b")], _ facts: (inout RunBuilder) -> Void
+  ) -> Bench {
+    var builder = RunBuilder([.shell("a")] + others)
+    builder.move("a", .executing)
+    if state != .executing { builder.move("a", state) }
+    for job in others { builder.move(job.name, .executing) }
+    var bench = Bench(builder)
+    bench.select("a")
+    bench.press(.character("Z"))
+    bench.play(facts)
+    #expect(bench.model.isFrozen && bench.cursor == "a")
+    bench.effects = []
+    return bench
+  }
+
+  @Test func keysOfAFrozenDisplayAnswerFromTheLiveRun() {
+    var bench = frozen(.executing) { $0.move("a", .failed(Self.failure, allowed: false)) }
+    let line = bench.frame().text(row: 23)
+    #expect(line.contains(" r retry ") && !line.contains("cancel") && !line.contains("pause"))
+    for (key, text) in [
+      ("x", "this job has ended"), ("X", "this job is not running"), ("p", "nothing to pause"),
+      ("]", "only a job that has not started has a priority"),
+    ] as [(Character, String)] {
+      bench.press(.character(key))
+      #expect(bench.commands.isEmpty && bench.model.notice?.text == text)
+    }
+    bench.press(.character("r"), .control("r"))
+    #expect(bench.commands == [.retry([JobID(0)], withDependents: false), .retry([JobID(0)], withDependents: false)])
+    #expect(bench.model.isFrozen && bench.model.run[JobID(0)].state == .executing)
+  }
+
+  @Test func aFrozenDisplayPausesAndRaisesTheLiveJob() {
+    var paused = frozen(.executing) { $0.move("a", .paused(started: true)) }
+    #expect(paused.frame().text(row: 23).contains(" p resume "))
+    paused.press(.character("p"))
+    #expect(paused.commands == [.resume([JobID(0)])] && paused.model.notice?.text == "resuming a")
+    var raised = frozen(.ready(for: .slot)) { $0.state(.priorityChanged(JobID(0), .high)) }
+    raised.press(.character("]"))
+    #expect(raised.commands == [.setPriority([JobID(0)], JobPriority.high.raised)])
+  }
+
+  @Test func theQuestionOfAFrozenDisplayIsAboutTheLiveJobs() {
+    var bench = frozen(.executing, [.shell("b"), .shell("c")]) { $0.move("c", .succeeded(upToDate: false)) }
+    bench.model.tags = [JobID(0), JobID(1), JobID(2)]
+    bench.press(.character("x"))
+    #expect(bench.model.prompt == .confirm(.cancel, [JobID(0), JobID(1)]))
+    #expect(bench.frame().text(row: 23).contains("Cancel a, b, 2 running?"))
+    bench.play { $0.move("a", .paused(started: true)) }
+    bench.play { $0.move("b", .succeeded(upToDate: false)) }
+    #expect(bench.model.prompt == .confirm(.cancel, [JobID(0)]))
+    bench.press(.character("y"))
+    #expect(bench.commands == [.cancel([JobID(0)], by: .person)] && bench.model.isFrozen)
+  }
+
+  @Test func aQuestionToApproveShowsThePresent() {
+    var late = Job.shell("late")
+    late.approval = "Go on?"
+    var bench = frozen(.executing) { run in
+      run.state(.jobAdded(JobID(2), late))
+      run.move("late", .ready(for: .person))
+    }
+    #expect(bench.frame().text(row: 23).contains(" a approve "))
+    bench.press(.character("a"))
+    #expect(!bench.model.isFrozen && bench.model.prompt == .confirm(.approve, [JobID(2)]))
+    #expect(bench.frame().text(row: 23).contains("Approve late: Go on?"))
   }
 
   // MARK: The past

@@ -171,6 +171,24 @@ import Testing
     #expect(list.row == nil)
   }
 
+  @Test func theCursorOnAShortWaitGoesOnWithItsJob() {
+    var builder = RunBuilder([.shell("a"), .shell("b")])
+    var list = EventList(after: builder.run)
+    _ = builder.take()
+    func update() {
+      for event in builder.take() { list.add(event) }
+      list.update(builder.run, .everything)
+    }
+    builder.move("a", .executing)
+    builder.move("b", .ready(for: .slot))
+    builder.state(.slotsChanged(3))
+    update()
+    list.choose(row: 1)
+    builder.move("b", .executing)
+    update()
+    #expect(list.rows.count == 3 && list.chosen?.fact.job == JobID(1))
+  }
+
   // MARK: The job of the cursor
 
   /// A run that has changed its slots, then started `a` and `b`; `a` has ended in `state`.

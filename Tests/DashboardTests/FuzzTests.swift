@@ -30,7 +30,7 @@ struct FuzzTests {
 
   private func fact(_ run: inout RunBuilder, _ random: inout SplitMix) {
     run.time += .milliseconds(Int64(random.next() % 400))
-    let id = JobID(Int(random.next() % UInt64(Self.jobs.count)))
+    let id = JobID(Int(random.next() % UInt64(run.run.jobs.count)))
     let attempt = run.run[id].attempt?.number ?? 0
     func move(_ state: JobState) {
       let begins = state == .executing && !run.run[id].state.isActive
@@ -93,6 +93,40 @@ struct FuzzTests {
     }
     #expect(drawn == 1000)
     #expect(stopped > 0)
+  }
+
+  /// Jobs are added meanwhile: an instant of the past lacks most of them.
+  @Test func noInstantBreaksTheScreen() {
+    var random = SplitMix(seed: 20_261_130)
+    var bench = Bench(RunBuilder(Array(Self.jobs.prefix(2)), slots: 4, pools: ["net": 3]))
+    bench.model.hasPast = true
+    var instants = [bench.builder.run]
+    var shown = 0
+    for round in 0..<4000 {
+      if round % 70 == 0, bench.builder.run.jobs.count < Self.jobs.count {
+        let id = bench.builder.run.jobs.count
+        bench.builder.state(.jobAdded(JobID(id), Self.jobs[id]))
+        instants.append(bench.builder.run)
+      }
+      var message = Message.tick
+      if round % 200 == 100 { bench.model.setFrozen(false) }
+      if round % 7 == 0, round % 200 < 100 {
+        let past = instants[Int(random.next() % UInt64(instants.count))]
+        bench.model.wantedPast = past.time
+        message = .past(past, at: past.time)
+      } else {
+        message = self.message(&bench.builder, &random)
+      }
+      bench.now = max(bench.now, bench.builder.time)
+      _ = Update.apply(message, to: &bench.model, now: bench.now)
+      if bench.model.isPast { shown += 1 }
+      // As the loop does.
+      if case .facts = message {} else { FramePreparation.arrange(&bench.model, now: bench.now) }
+      guard round % 20 == 0 else { continue }
+      FramePreparation.prepare(&bench.model, now: bench.now)
+      check(bench, ScreenTraits(isASCII: round % 40 == 0, palette: .sixteen))
+    }
+    #expect((1000..<3000).contains(shown) && instants.count > 50)
   }
 
   private func check(_ bench: Bench, _ traits: ScreenTraits) {

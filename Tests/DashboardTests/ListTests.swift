@@ -158,6 +158,69 @@ struct ListTests {
     #expect(bench.cursor == "fetch")
   }
 
+  /// `alpha` and `beta`, which execute and have written; a filter shows what executes, and `beta` fails after these keys.
+  private func hidden(after keys: [Key]) -> Bench {
+    var builder = RunBuilder([.shell("alpha"), .shell("beta")])
+    for name in ["alpha", "beta"] {
+      builder.move(name, .executing)
+      for number in 0..<40 { builder.log(name, "\(name) \(number)") }
+    }
+    var bench = Bench(builder)
+    bench.press(.character("/"))
+    bench.type("state:run")
+    bench.press(.enter)
+    for key in keys { bench.press(key) }
+    bench.play { $0.move("beta", .failed(JobFailure(.exit(1), "exit 1"), allowed: false)) }
+    #expect(bench.rows == ["alpha"])
+    return bench
+  }
+
+  @Test(
+    arguments: [
+      [], [.tab, .up], [.enter, .tab, .up], [.character("l"), .up], [.enter, .character("?")],
+    ] as [[Key]])
+  func aTakenCursorStaysOnAJobThatAFilterComesToHide(_ keys: [Key]) {
+    var bench = hidden(after: [.character("j")] + keys)
+    let isRead = keys.contains(.up)
+    #expect(bench.cursor == "beta" && bench.model.log.follows == !isRead)
+    #expect(!isRead || bench.model.currentLine?.entry.line.text == "beta 38")
+    bench.press(.character("x"))
+    #expect(bench.commands.isEmpty)
+  }
+
+  @Test func aKeyOnAHiddenJobAsksAndTheFirstStepGoesToARow() {
+    var bench = hidden(after: [.character("j")])
+    bench.press(.character("r"))
+    #expect(bench.commands.isEmpty && bench.model.prompt == .confirm(.retry, [JobID(1)]))
+    #expect(bench.frame().text(row: 23).contains("Retry beta, not on the screen?"))
+    bench.press(.escape, .character("j"))
+    #expect(bench.cursor == "alpha")
+  }
+
+  @Test func aFreeCursorLeavesAJobThatAFilterComesToHide() {
+    var bench = hidden(after: [])
+    bench.play { $0.move("beta", .executing) }
+    #expect(!bench.model.isCursorTaken && bench.cursor == "alpha")
+    bench.play { $0.move("alpha", .failed(JobFailure(.exit(1), "exit 1"), allowed: false)) }
+    #expect(bench.cursor == "beta")
+  }
+
+  @Test(arguments: [[.enter], [.enter, .tab], [.tab]] as [[Key]])
+  func aJobThatIsReadKeepsTheCursorWhenItIsSkipped(_ keys: [Key]) {
+    var builder = RunBuilder([.shell("a"), .shell("b", needs: [JobNeed(JobID(0))])])
+    builder.move("a", .executing)
+    var bench = Bench(builder)
+    bench.select("b")
+    for key in keys { bench.press(key) }
+    bench.play {
+      $0.move("a", .failed(JobFailure(.exit(1), "exit 1"), allowed: false))
+      $0.move("b", .skipped(because: .job(JobID(0))))
+    }
+    #expect(bench.cursor == "b")
+    bench.press(.escape)
+    #expect(bench.cursor == "a" && bench.model.page == .list && bench.model.focus == .list)
+  }
+
   // MARK: Moving
 
   @Test func movingStaysWithinTheListAndKeepsTheCursorOnTheScreen() {

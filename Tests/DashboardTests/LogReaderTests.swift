@@ -147,6 +147,23 @@ import Testing
     #expect(reader.matches == [30, 32])
   }
 
+  @Test func onlyLinesOfTheShownInstantMatch() {
+    let present = ["x", "y", "x", "x"]
+    var reader = searching("x", .even(present))
+    for (count, matches) in [(3, [10, 14]), (0, []), (1, [10]), (4, [10, 14, 16]), (2, [10]), (3, [10, 14])] {
+      reader.search(.even(Array(present.prefix(count))))
+      #expect(reader.matches == matches)
+    }
+    // The past has older lines too.
+    reader = searching("1", live(12))
+    #expect(reader.matches == [30, 32])
+    reader.search(live(3))
+    #expect(reader.matches == [12])
+    reader = searching("x", .even(present, capacity: 1))
+    reader.search(.even(present))
+    #expect(reader.matches == [10, 14, 16])
+  }
+
   @Test func anotherQueryOrSourceIsSearchedFromItsBegin() {
     let lines = LogLines.even(["x", "y", "x"])
     var reader = searching("x", lines)

@@ -170,6 +170,221 @@ import Testing
     #expect(!bench.model.isFrozen && bench.cursor == "a")
   }
 
+  // MARK: The log of the past
+
+  /// A job that has written so many lines.
+  private func talker(_ count: Int) -> Bench { .talker((0..<count).map { "line \($0)" }) }
+
+  private func line(_ bench: Bench) -> String? { bench.model.currentLine?.entry.line.text }
+
+  /// Shows the instant after so many lines.
+  private func show(_ count: Int, _ bench: inout Bench) {
+    bench.model.show(talker(count).builder.run, at: .zero)
+    FramePreparation.prepare(&bench.model, now: bench.now)
+    #expect(bench.model.newer == 0 && bench.model.lines?.total == count)
+  }
+
+  /// The number of lines on the page of the log.
+  private func shownLines(_ bench: Bench) -> Int {
+    let layout = Layout(bench.model)
+    guard let lines = bench.model.lines else { return 0 }
+    let rows = bench.model.rows(lines, layout)
+    return rows.page(from: bench.model.logTop(rows, layout), height: layout.log.height).count
+  }
+
+  @Test func thePlaceInALogReturnsWithItsLines() {
+    var bench = talker(400)
+    bench.press(.tab, .character("v"), .up)
+    let page = bench.frame().text
+    for count in [300, 1, 399, 2, 300] {
+      show(count, &bench)
+      #expect(line(bench) == "line \(count - 1)" && bench.model.markedCount == nil, "\(count)")
+      #expect(shownLines(bench) == min(count, Layout(bench.model).log.height), "\(count)")
+    }
+    bench.press(.end)
+    #expect(!bench.model.isPast && bench.frame().text == page && bench.model.markedCount == 2)
+    bench.press(.character("y"))
+    #expect(bench.copies == ["line 398\nline 399"])
+  }
+
+  @Test func aRangeIsMarkedAsFarAsThePastHasIt() {
+    var bench = talker(400)
+    bench.press(.tab, .up, .up, .up, .character("v"), .down, .down)
+    show(398, &bench)
+    #expect(bench.model.markedCount == 2 && line(bench) == "line 397")
+    bench.press(.end)
+    #expect(bench.model.markedCount == 3 && line(bench) == "line 398")
+  }
+
+  @Test func noInstantHoldsLinesOfAnother() {
+    var bench = talker(9000)
+    bench.press(.tab, .up)
+    for count in [150, 1740, 5000] {
+      show(count, &bench)
+      #expect(line(bench) == "line \(count - 1)")
+    }
+    bench.press(.character("L"), .character("L"))
+    show(150, &bench)
+    bench.press(.end)
+    #expect(line(bench) == "line 8998" && bench.model.newer == 0)
+    #expect(shownLines(bench) == Layout(bench.model).log.height)
+  }
+
+  @Test(
+    arguments: [
+      [.up], [.pageUp], [.character("v"), .escape, .up], [.character("f"), .character("f"), .up],
+    ] as [[Key]])
+  func thePlaceToWhichAPersonMovesInThePastStays(_ keys: [Key]) {
+    var bench = talker(400)
+    bench.press(.tab, .character("g"))
+    show(300, &bench)
+    bench.press(.end)
+    #expect(line(bench) == "line 0")
+    show(300, &bench)
+    bench.press(.character("G"), .up)
+    for key in keys { bench.press(key) }
+    let place = line(bench)
+    for count in [100, 400, 300] { show(count, &bench) }
+    #expect(line(bench) == place)
+    bench.press(.end)
+    #expect(line(bench) == place && place != "line 0" && !bench.model.log.follows)
+  }
+
+  @Test func aPlaceThatThePresentHasLostIsItsOldestLine() {
+    var bench = talker(9000)
+    bench.press(.tab)
+    show(150, &bench)
+    bench.press(.up)
+    show(150, &bench)
+    bench.press(.end)
+    #expect(line(bench) == "line 7000" && bench.model.newer == 0 && shownLines(bench) == Layout(bench.model).log.height)
+  }
+
+  @Test func theLinesBeingReadReturnThoughTheyHaveLeftMemory() {
+    var bench = talker(100)
+    bench.press(.tab, .character("g"))
+    show(50, &bench)
+    bench.play { run in for number in 0..<(LogRing.capacity + 50) { run.log("talker", "new \(number)") } }
+    bench.press(.end)
+    #expect(line(bench) == "line 0" && bench.model.newer == LogRing.capacity + 50)
+  }
+
+  @Test func thePlaceReturnsWithAJobThatWasAddedLater() {
+    var (first, _, bench) = grown()
+    bench.press(.character("U"))
+    bench.play { run in
+      run.move("c", .executing)
+      for number in 0..<30 { run.log("c", "line \(number)") }
+    }
+    bench.press(.tab, .up, .character("v"), .up, .right)
+    let page = bench.frame().text
+    bench.model.show(first, at: .zero)
+    FramePreparation.prepare(&bench.model, now: bench.now)
+    #expect(bench.cursor == "a" && bench.model.log.follows)
+    bench.press(.end)
+    #expect(bench.cursor == "c" && bench.frame().text == page && bench.model.markedCount == 2)
+  }
+
+  @Test(arguments: [false, true]) func aPageOfAJobThatIsNotAddedYetSaysSo(_ isFiltered: Bool) {
+    var (first, _, bench) = grown()
+    bench.press(.character("U"))
+    if isFiltered {
+      bench.press(.character("/"))
+      bench.type("c")
+      bench.press(.enter)
+    }
+    bench.press(.enter)
+    #expect(bench.model.page == .zoom && bench.cursor == "c")
+    bench.model.show(first, at: .zero)
+    FramePreparation.prepare(&bench.model, now: bench.now)
+    let text = bench.frame().text(row: Layout(bench.model).page.y)
+    #expect(bench.cursor == nil && text.contains("this job was not added yet"))
+    for key in [Key.down, .tab, .character("y"), .character("x"), .character("F"), .end] { bench.press(key) }
+    #expect(!bench.model.isPast && bench.model.page == .zoom && bench.cursor == "c")
+  }
+
+  // MARK: The events of the past
+
+  /// A run to which `late1` and `late2` were added, at the event of `late1`, and its past before that.
+  private func late() -> (past: Run, bench: Bench) {
+    var bench = Bench(RunBuilder([.shell("a")]))
+    bench.play { $0.move("a", .executing) }
+    let past = bench.builder.run
+    bench.play { run in
+      run.state(.jobAdded(JobID(1), .shell("late1")))
+      run.state(.jobAdded(JobID(2), .shell("late2")))
+      run.state(.slotsChanged(3))
+      run.move("late1", .executing)
+      run.move("late2", .executing)
+    }
+    bench.press(.character("5"), .home, .down)
+    #expect(bench.cursor == "late1" && bench.model.cursorRow == 1)
+    return (past, bench)
+  }
+
+  private func isHighlighted(_ row: Int, _ bench: Bench) -> Bool {
+    bench.frame()[70, Layout(bench.model).list.y + row].style.attributes.contains(.reverse)
+  }
+
+  @Test func theChosenEventReturnsWithItsRun() {
+    var (past, bench) = late()
+    for _ in 0..<2 {
+      bench.model.show(past, at: .zero)
+      FramePreparation.prepare(&bench.model, now: bench.now)
+      #expect(bench.cursor == "a" && bench.model.rowCount == 1 && !isHighlighted(0, bench))
+    }
+    bench.press(.end)
+    #expect(bench.cursor == "late1" && bench.model.cursorRow == 1 && !bench.model.events.follows)
+    #expect(isHighlighted(1, bench) && bench.model.target == JobID(1))
+  }
+
+  @Test func whileNoLaterEventIsShownTheCursorStays() {
+    var (past, bench) = late()
+    bench.press(.home)
+    bench.play { $0.move("a", .succeeded(upToDate: false)) }
+    let (first, second) = (past, bench.builder.run)
+    bench.play { $0.move("late2", .succeeded(upToDate: false)) }
+    bench.play { $0.state(.slotsChanged(4)) }
+    bench.press(.end, .up)
+    #expect(bench.cursor == "late2")
+    for (run, name) in [(second, "late2"), (first, "a"), (second, "late2")] {
+      bench.model.show(run, at: .zero)
+      FramePreparation.prepare(&bench.model, now: bench.now)
+      #expect(bench.cursor == name && bench.model.target == bench.model.cursor)
+    }
+    bench.press(.end)
+    #expect(bench.cursor == "late2" && bench.model.cursorRow == bench.model.rowCount - 2)
+  }
+
+  @Test func theCursorReturnsBesideTheEventsThatAreFollowed() {
+    var (past, bench) = late()
+    bench.press(.character("1"))
+    bench.select("late2")
+    bench.press(.character("5"))
+    #expect(bench.cursor == "late2" && bench.model.events.follows)
+    bench.model.show(past, at: .zero)
+    FramePreparation.prepare(&bench.model, now: bench.now)
+    bench.press(.end)
+    #expect(bench.cursor == "late2" && bench.model.events.follows)
+  }
+
+  @Test func theEventThatIsChosenInThePastStays() {
+    var (_, bench) = late()
+    bench.press(.home)
+    let past = bench.builder.run
+    bench.play { $0.move("late2", .succeeded(upToDate: false)) }
+    bench.model.show(past, at: .zero)
+    FramePreparation.prepare(&bench.model, now: bench.now)
+    bench.press(.down, .end)
+    #expect(bench.cursor == "late1" && bench.model.cursorRow == 1)
+  }
+
+  @Test func anEventThatHasLeftMemoryIsChosenNoMore() {
+    var (_, bench) = late()
+    bench.play { run in for slots in 0..<(EventList.capacity * 2) { run.state(.slotsChanged(slots + 4)) } }
+    #expect(bench.cursor == "late1" && bench.model.events.follows && bench.model.target == JobID(1))
+  }
+
   /// A run of `a`, which has been asked to end, and its past before that.
   private func stopping() -> (past: Run, bench: Bench) {
     var builder = RunBuilder([.shell("a")])

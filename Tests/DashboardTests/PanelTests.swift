@@ -74,7 +74,11 @@ struct PanelTests {
       bench.press(.down)
       #expect(bench.model.cursorRow == row)
     }
+    // The list has no row of its job.
+    let job = bench.cursor
     bench.press(.character("1"))
+    #expect(bench.cursor == job && bench.model.cursorRow == nil)
+    bench.press(.down)
     #expect(bench.cursor == "build[mac]")
   }
 

@@ -31,21 +31,24 @@ struct Command: Sendable {
 
   typealias Predicate = @Sendable (Model) -> Bool
   typealias Words = @Sendable (Model) -> String?
+  /// The notice and the effects of a command that changes the run.
+  typealias Answer = (notice: String, effects: [Effect])
 
   private enum Body {
     case change(@Sendable (inout Model, Duration) -> [Effect])
+    case run(@Sendable (Model) -> Answer)
     case jobs(JobAction)
   }
 
   /// `word` is the bottom line's, which leaves a command without one out.
   init(
-    _ name: String, _ section: Section, _ keys: [Key], _ help: String, changesRun: Bool = false,
+    _ name: String, _ section: Section, _ keys: [Key], _ help: String,
     worksOnHelpPage: Bool = false, isEnabled: @escaping Predicate = { _ in true },
     refusal: @escaping @Sendable (Model) -> String = { _ in "" }, word: @escaping Words = { _ in nil },
     effects: @escaping @Sendable (inout Model, Duration) -> [Effect]
   ) {
     (self.name, self.section, self.keys, self.help) = (name, section, keys, help)
-    (self.changesRun, self.worksOnHelpPage) = (changesRun, worksOnHelpPage)
+    (changesRun, self.worksOnHelpPage) = (false, worksOnHelpPage)
     (isPossible, refuse, footerWord, body) = (isEnabled, refusal, word, .change(effects))
   }
 
@@ -63,6 +66,16 @@ struct Command: Sendable {
       })
   }
 
+  /// A command for the run as a whole.
+  init(
+    _ name: String, _ keys: [Key], _ help: String, isEnabled: @escaping Predicate,
+    refusal: @escaping @Sendable (Model) -> String, word: @escaping Words, answer: @escaping @Sendable (Model) -> Answer
+  ) {
+    (self.name, section, self.keys, self.help) = (name, .running, keys, help)
+    (changesRun, worksOnHelpPage) = (true, false)
+    (isPossible, refuse, footerWord, body) = (isEnabled, refusal, word, .run(answer))
+  }
+
   /// A command for the tagged jobs, or the cursor's.
   init(
     _ name: String, _ keys: [Key], _ help: String, isEnabled: @escaping Predicate,
@@ -76,7 +89,7 @@ struct Command: Sendable {
   /// Its effect on jobs, if it acts on the tagged ones or the cursor's.
   var jobs: JobAction? {
     switch body {
-    case .change: nil
+    case .change, .run: nil
     case .jobs(let action): action
     }
   }
@@ -85,6 +98,10 @@ struct Command: Sendable {
     switch body {
     case .change(let effects):
       return effects(&model, now)
+    case .run(let answer):
+      let (notice, effects) = answer(model.asLive)
+      model.say(notice, now)
+      return effects
     case .jobs(let action):
       let jobs = action.chosen(in: model)
       guard !action.mustAsk(about: jobs, in: model) else {
@@ -95,16 +112,21 @@ struct Command: Sendable {
     }
   }
 
+  /// Asks a predicate: on a frozen display a command that changes the run is judged by the live one.
+  private func judge<Verdict>(_ model: Model, _ predicate: (Model) -> Verdict) -> Verdict {
+    changesRun && model.isFrozen ? predicate(model.asLive) : predicate(model)
+  }
+
   func isEnabled(in model: Model) -> Bool {
-    (model.page != .help || worksOnHelpPage) && pastRefusal(in: model) == nil && isPossible(model)
+    (model.page != .help || worksOnHelpPage) && pastRefusal(in: model) == nil && judge(model, isPossible)
   }
 
   /// The answer to its key while it is not enabled, as specific as possible.
   func refusal(in model: Model) -> String {
     if let past = pastRefusal(in: model) { return past }
-    guard let jobs, jobs.question != .approval else { return refuse(model) }
+    guard let jobs, jobs.question != .approval else { return judge(model, refuse) }
     guard let id = model.targets.first else { return "no job here" }
-    return jobs.ability.flatMap { model.run.jobs[id.index].job.work.refusal(of: $0) } ?? refuse(model)
+    return jobs.ability.flatMap { model.run.jobs[id.index].job.work.refusal(of: $0) } ?? judge(model, refuse)
   }
 
   /// Whether its key works on a screen that is too small for any pane: not if it would change a run that can't be seen,
@@ -115,7 +137,7 @@ struct Command: Sendable {
   }
 
   /// The bottom line's word for it; nil keeps it out.
-  func word(in model: Model) -> String? { footerWord(model) }
+  func word(in model: Model) -> String? { judge(model, footerWord) }
 
   static let replayRefusal = "this is a replay: its run can't be changed"
 

@@ -14,27 +14,32 @@ struct JobAction: Sendable {
   var question = Question.usual
   /// The ability that a job's kind of work must have.
   var ability: JobAbility?
+  /// The change of the view that its answer needs.
+  var view: @Sendable (inout Model) -> Void = { _ in }
   /// The first word of the question.
   let verb: @Sendable ([JobID], Model) -> String
   /// The jobs among these on which it has an effect.
   let affected: @Sendable ([JobID], Model) -> [JobID]
-  let effects: @Sendable ([JobID], inout Model, Duration) -> [Effect]
+  let answer: @Sendable ([JobID], Model) -> Command.Answer
 
   func perform(_ jobs: [JobID], _ model: inout Model, _ now: Duration) -> [Effect] {
     model.takeCursor()
-    return effects(jobs, &model, now)
+    let (notice, effects) = answer(jobs, model.asLive)
+    view(&model)
+    model.say(notice, now)
+    return effects
   }
 
   /// The targets on which it has an effect; if nothing that is asked is among them, the first job that asks for approval.
   func chosen(in model: Model) -> [JobID] {
-    let jobs = affected(model.targets, model)
-    return question == .approval && jobs.isEmpty ? model.index.asking.min().map { [$0] } ?? [] : jobs
+    let jobs = affected(model.targets, model.asLive)
+    return question == .approval && jobs.isEmpty ? model.liveIndex.asking.min().map { [$0] } ?? [] : jobs
   }
 
   func mustAsk(about jobs: [JobID], in model: Model) -> Bool {
     switch question {
     case .approval: true
-    case .ending where jobs.count > 1 && jobs.contains { model.run.jobs[$0.index].state.isActive }: true
+    case .ending where jobs.count > 1 && jobs.contains { model.live.jobs[$0.index].state.isActive }: true
     case .ending, .usual: jobs.contains { !model.isOnScreen($0) }
     }
   }
@@ -56,7 +61,7 @@ extension Model {
       if action.question == .approval {
         for case .jobState(let id, _, _, _) in events.lazy.map(\.fact) { jobs.removeAll { $0 == id } }
       }
-      jobs = action.affected(jobs, self)
+      jobs = action.affected(jobs, asLive)
       prompt = jobs.isEmpty ? nil : .confirm(command, jobs)
     default: break
     }

@@ -13,9 +13,11 @@ extension Command {
     jobs: JobAction(
       question: .ending, verb: { _, _ in "Cancel" },
       affected: { jobs, model in jobs.filter { isCancellable($0, model) } }
-    ) { jobs, model, now in
-      model.say("cancelling \(model.naming(jobs))", now)
-      return [.send(.cancel(jobs, by: .person))]
+    ) { jobs, model in
+      let (last, others) = (jobs.filter { exceedsLimit($0, model) }, jobs.filter { !exceedsLimit($0, model) })
+      let cancelled = others.isEmpty ? [] : ["cancelling \(model.naming(others))"]
+      let prevented = last.isEmpty ? [] : ["\(model.naming(last)): no other attempt follows"]
+      return ((cancelled + prevented).joined(separator: "; "), [.send(.cancel(jobs, by: .person))])
     })
 
   static let kill = Command(
@@ -26,9 +28,8 @@ extension Command {
     jobs: JobAction(
       question: .ending, ability: .kill, verb: { _, _ in "Kill" },
       affected: { jobs, model in jobs.filter { isKillable($0, model) } }
-    ) { jobs, model, now in
-      model.say("killing \(model.naming(jobs))", now)
-      return [.send(.kill(jobs))]
+    ) { jobs, model in
+      ("killing \(model.naming(jobs))", [.send(.kill(jobs))])
     })
 
   static let pause = Command(
@@ -42,10 +43,11 @@ extension Command {
         let pausable = jobs.filter { model.stateClass(of: $0).isPausable && model.isAble($0, .pause) }
         return pausable.isEmpty ? jobs.filter { model.stateClass(of: $0) == .paused } : pausable
       }
-    ) { jobs, model, now in
+    ) { jobs, model in
       let pauses = Command.pauses(jobs, model)
-      model.say("\(pauses ? "pausing" : "resuming") \(model.naming(jobs))", now)
-      return [.send(pauses ? .pause(jobs) : .resume(jobs))]
+      return (
+        "\(pauses ? "pausing" : "resuming") \(model.naming(jobs))", [.send(pauses ? .pause(jobs) : .resume(jobs))]
+      )
     })
 
   static let retry = retrying(
@@ -73,9 +75,8 @@ extension Command {
     jobs: JobAction(
       question: .approval, verb: { _, _ in "Approve" },
       affected: { jobs, model in jobs.filter { model.index.asking.contains($0) } }
-    ) { jobs, model, now in
-      model.say("approved \(model.naming(jobs))", now)
-      return [.send(.approve(jobs))]
+    ) { jobs, model in
+      ("approved \(model.naming(jobs))", [.send(.approve(jobs))])
     })
 
   static let showStack: Command = {
@@ -84,19 +85,23 @@ extension Command {
       isEnabled: { model in model.someOpenTarget { isActive($0, model, able: .showStack) } },
       refusal: { _ in "this operation is not running" }, word: { _ in nil },
       jobs: JobAction(
-        ability: .showStack, verb: { _, _ in "Stop the threads of" },
+        ability: .showStack, view: { showLog(&$0) }, verb: { _, _ in "Stop the threads of" },
         affected: { jobs, model in jobs.filter { isActive($0, model, able: .showStack) } }
-      ) { jobs, model, _ in
-        if !model.showsLog, model.page == .list { model.log.extent = .half }
-        // A small window has room for one of the two.
-        if !model.showsLog, model.page == .list { (model.log.extent, model.focus) = (.full, .log) }
-        model.showLog(of: .job)
-        model.log.follow()
-        return [.send(.showStack(jobs))]
+      ) { jobs, _ in
+        ("", [.send(.showStack(jobs))])
       })
     command.isOffered = { $0.run.jobs.first.map { $0.job.work.refusal(of: .showStack) == nil } ?? false }
     return command
   }()
+
+  /// Shows where the log of a job ends.
+  private static func showLog(_ model: inout Model) {
+    if !model.showsLog, model.page == .list { model.log.extent = .half }
+    // A small window has room for one of the two.
+    if !model.showsLog, model.page == .list { (model.log.extent, model.focus) = (.full, .log) }
+    model.showLog(of: .job)
+    model.log.follow()
+  }
 
   static let raise = prioritizing("raise", "]", "priority up", verb: "Raise") { $0.raised }
   static let lower = prioritizing("lower", "[", "priority down", verb: "Lower") { $0.lowered }
@@ -168,24 +173,25 @@ extension Command {
       jobs: JobAction(
         ability: .retry, verb: { word(of: $0, $1).capitalized },
         affected: { jobs, model in jobs.filter { model.repetition(of: $0) != nil } }
-      ) { jobs, model, now in
+      ) { jobs, model in
         let word = word(of: jobs, model)
         let doing = word == "retry" ? "retrying" : "\(word)ing"
         let others = word == "retry" ? " and what depended on it" : " with its dependents"
-        model.say("\(doing) \(model.naming(jobs))\(dependents ? others : "")", now)
-        return [.send(.retry(jobs, withDependents: dependents))]
+        let notice = "\(doing) \(model.naming(jobs))\(dependents ? others : "")"
+        return (notice, [.send(.retry(jobs, withDependents: dependents))])
       })
     command.isOffered = \.offersRetry
     return command
   }
 
   private static func refuseRetry(_ model: Model) -> String {
+    guard model.canRetry else { return model.whyClosed }
     if let id = model.targets.first, case .skipped(.job(let cause)) = model.run.jobs[id.index].state {
       let name = model.naming([cause])
       let way = model.keys.label(retry).map { ": \($0) on \(name) retries both" } ?? ""
       return "\(model.naming([id])) was skipped because of \(name)\(way)"
     }
-    return model.canRetry ? "this job has not failed" : model.whyClosed
+    return "this job has not failed"
   }
 
   private static func prioritizing(
@@ -198,30 +204,28 @@ extension Command {
       jobs: JobAction(
         verb: { _, _ in verb },
         affected: { jobs, model in jobs.filter { model.stateClass(of: $0).hasPriority } }
-      ) { jobs, model, now in
-        changePriority(jobs, raise: name == "raise", change, &model, now)
+      ) { jobs, model in
+        changePriority(jobs, raise: name == "raise", change, model)
       })
   }
 
   /// Changes each job's priority by one level; jobs that reach the same level share a command.
   private static func changePriority(
-    _ ids: [JobID], raise: Bool, _ change: (JobPriority) -> JobPriority, _ model: inout Model, _ now: Duration
-  ) -> [Effect] {
+    _ ids: [JobID], raise: Bool, _ change: (JobPriority) -> JobPriority, _ model: Model
+  ) -> Answer {
     var levels: [JobPriority: [JobID]] = [:]
     for id in ids {
       let old = model.run.jobs[id.index].job.priority
       if change(old) != old { levels[change(old), default: []].append(id) }
     }
     guard let (level, first) = levels.first else {
-      model.say("already at the \(raise ? "highest" : "lowest") priority", now)
-      return []
+      return ("already at the \(raise ? "highest" : "lowest") priority", [])
     }
-    if levels.count == 1 {
-      model.say("\(model.naming(first)): priority \(level.rawValue)", now)
-    } else {
-      model.say("\(model.naming(ids)): priority \(raise ? "up" : "down")", now)
-    }
-    return levels.sorted { $0.key < $1.key }.map { .send(.setPriority($0.value, $0.key)) }
+    let notice =
+      levels.count == 1
+      ? "\(model.naming(first)): priority \(level.rawValue)"
+      : "\(model.naming(ids)): priority \(raise ? "up" : "down")"
+    return (notice, levels.sorted { $0.key < $1.key }.map { .send(.setPriority($0.value, $0.key)) })
   }
 
   /// Whether one of the jobs is to be paused; else they are resumed.
@@ -233,21 +237,17 @@ extension Command {
   private static func isCancellable(_ id: JobID, _ model: Model) -> Bool {
     let state = model.stateClass(of: id)
     guard state == .stopping, let reason = model.run.jobs[id.index].cancelling?.by else { return !state.isTerminal }
-    return reason == .restart || reason == .timeout && mayBeRetried(id, model)
+    return reason == .restart || exceedsLimit(id, model)
   }
 
-  /// Whether another attempt may follow one that is ended at its limit.
-  private static func mayBeRetried(_ id: JobID, _ model: Model) -> Bool {
+  /// Whether an attempt is being ended at a limit of its own; the schedule knows whether another one would follow.
+  ///
+  /// No attempt follows one that executes at the time limit of the run.
+  private static func exceedsLimit(_ id: JobID, _ model: Model) -> Bool {
     let record = model.run.jobs[id.index]
-    let (policy, stopping) = (record.job.retry, model.live.stopping)
-    // A retry by a person begins a new count.
-    let ended = (0..<record.phases.count).last { record.phases[$0].kind.isTerminal }.map { record.phases[$0].start }
-    let tries = min(record.tryNumber, record.attempts.count { $0.startedAt >= ended ?? .zero })
-    // Only the schedule knows how many restarts of a service are left.
-    let isLeft = tries <= policy.max || record.job.service.map { $0.restart != .never } == true
-    // The time limit of the run ends a job of `finally` for good.
-    let isOpen = record.job.finally == nil ? stopping == nil && !model.isClosedByPolicy : stopping?.by != .timeout
-    return isLeft && isOpen && policy.allows(JobFailure(.timedOut, ""), outputMatches: !policy.patterns.isEmpty)
+    guard record.cancelling?.by == .timeout else { return false }
+    guard let stopping = model.run.stopping, stopping.by == .timeout, let attempt = record.attempt else { return true }
+    return attempt.startedAt > stopping.at
   }
 
   private static func isKillable(_ id: JobID, _ model: Model) -> Bool {

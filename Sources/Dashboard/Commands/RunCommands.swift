@@ -11,10 +11,10 @@ extension Command {
         $0.run.counts.failed == 0 ? "no job has failed" : $0.canRetry ? "no failed job can be retried" : $0.whyClosed
       },
       word: { $0.isOver ? "retry all failed" : nil }
-    ) { model, now in
+    ) { model in
       let jobs = model.failures
-      model.say("retrying \(model.naming(jobs)) and the skipped dependents", now)
-      return [.send(.retry(model.run.retried(with: jobs), withDependents: false))]
+      let notice = "retrying \(model.naming(jobs)) and the skipped dependents"
+      return (notice, [.send(.retry(model.run.retried(with: jobs), withDependents: false))])
     }
     command.isOffered = \.offersRetry
     return command
@@ -23,10 +23,9 @@ extension Command {
   static let drain = running(
     "drain", [.character("P")], "drain: start nothing new", isEnabled: { !$0.isOver && $0.live.stopping == nil },
     refusal: \.whyClosed, word: { $0.live.isDraining ? "start again" : "drain" },
-    effects: { model, now in
+    answer: { model in
       let drains = !model.live.isDraining
-      model.say(drains ? "nothing new starts" : "jobs start again", now)
-      return [.send(.setDraining(drains))]
+      return (drains ? "nothing new starts" : "jobs start again", [.send(.setDraining(drains))])
     })
 
   static let watch = running(
@@ -34,28 +33,21 @@ extension Command {
     isEnabled: { !$0.isOver && $0.live.stopping == nil && ($0.live.isWatching || $0.readsInputs) },
     refusal: { $0.readsInputs ? $0.whyClosed : "no job has inputs" },
     word: { $0.live.isWatching ? "end watch" : $0.readsInputs ? "watch" : nil },
-    effects: { model, now in
+    answer: { model in
       let watches = !model.live.isWatching
-      model.say(watches ? "inputs are watched" : "inputs are watched no longer", now)
-      return [.send(.setWatching(watches))]
+      return (watches ? "inputs are watched" : "inputs are watched no longer", [.send(.setWatching(watches))])
     })
 
   static let moreSlots = running(
     "more-slots", [.character("+"), .character("=")], "one slot more",
     isEnabled: { !$0.isOver && $0.live.slots < Run.unlimited },
     refusal: { $0.isOver ? $0.whyClosed : "no slot to add" }, word: { _ in "slots" },
-    effects: { model, now in
-      model.say("one slot more", now)
-      return [.send(.changeSlots(by: 1))]
-    })
+    answer: { _ in ("one slot more", [.send(.changeSlots(by: 1))]) })
 
   static let fewerSlots = running(
     "fewer-slots", [.character("-")], "one slot fewer", isEnabled: { !$0.isOver && $0.live.slots > 1 },
     refusal: { $0.isOver ? $0.whyClosed : "one slot is the least" },
-    effects: { model, now in
-      model.say("one slot fewer", now)
-      return [.send(.changeSlots(by: -1))]
-    })
+    answer: { _ in ("one slot fewer", [.send(.changeSlots(by: -1))]) })
 
   static let morePool = resizing(
     "more-pool", ")", "one unit more of its pool", by: 1, isEnabled: { _ in true })
@@ -88,11 +80,9 @@ extension Command {
   private static func running(
     _ name: String, _ keys: [Key], _ help: String, isEnabled: @escaping Predicate,
     refusal: @escaping @Sendable (Model) -> String, word: @escaping Words = { _ in nil },
-    effects: @escaping @Sendable (inout Model, Duration) -> [Effect]
+    answer: @escaping @Sendable (Model) -> Answer
   ) -> Command {
-    Command(
-      name, .running, keys, help, changesRun: true, isEnabled: isEnabled, refusal: refusal, word: word, effects: effects
-    )
+    Command(name, keys, help, isEnabled: isEnabled, refusal: refusal, word: word, answer: answer)
   }
 
   private static func resizing(
@@ -105,15 +95,13 @@ extension Command {
         if let pool = model.pool { return "one unit is the least of pool \(pool)" }
         return model.target == nil ? "no job here" : "this job uses no pool"
       },
-      effects: { model, now in
-        guard let pool = model.pool else { return [] }
+      answer: { model in
+        guard let pool = model.pool else { return ("", []) }
         let (size, least) = (model.live.pools[pool, default: 0], model.live.leastUnits(of: pool))
         guard size + change >= least else {
-          model.say("a job needs \(Format.count(least, "unit")) of pool \(pool) at once", now)
-          return []
+          return ("a job needs \(Format.count(least, "unit")) of pool \(pool) at once", [])
         }
-        model.say("pool \(pool): \(Format.count(size + change, "unit"))", now)
-        return [.send(.changePool(pool, by: change))]
+        return ("pool \(pool): \(Format.count(size + change, "unit"))", [.send(.changePool(pool, by: change))])
       })
   }
 

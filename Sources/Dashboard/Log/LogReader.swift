@@ -58,7 +58,24 @@ struct LogReader {
   /// The line that `n` and `N` have reached.
   var currentMatch: Int?
   private(set) var matches: [Int] = []
-  private var searched: (source: LogLines.Source, query: String, last: Int)?
+  private var searched: (source: LogLines.Source, query: String, first: Int, last: Int)?
+
+  /// The part that changes when a person moves in the log.
+  struct Reading: Equatable {
+    var follows: Bool
+    var top: Place
+    var cursor: Int
+    var mark: Int?
+    var shift: Int
+  }
+
+  var reading: Reading { Reading(follows: follows, top: top, cursor: cursor, mark: mark, shift: shift) }
+
+  /// Returns to the place and the held lines of an earlier reader of the same log.
+  mutating func resume(_ earlier: LogReader) {
+    (follows, top, cursor) = (earlier.follows, earlier.top, earlier.cursor)
+    (mark, shift, held) = (earlier.mark, earlier.shift, earlier.held)
+  }
 
   mutating func follow() {
     follows = true
@@ -104,18 +121,20 @@ struct LogReader {
 
   // MARK: Searching
 
-  /// Updates `matches`, searching only new lines.
+  /// Updates `matches`, searching only new lines; a log of another instant may have other ones.
   mutating func search(_ lines: LogLines?) {
-    guard let lines, !query.isEmpty else {
+    guard let lines, let first = lines.first?.seq, let newest = lines.last?.seq, !query.isEmpty else {
       matches = []
       searched = nil
       return
     }
     var from = 0
-    if let searched, searched.source == lines.source, searched.query == query {
+    if let searched, searched.source == lines.source, searched.query == query, searched.first <= first,
+      searched.last <= newest
+    {
       from = lines.position(of: searched.last + 1)
       matches.removeAll { $0 > searched.last }
-      if let first = lines.first?.seq, let oldest = matches.first, oldest < first { matches.removeAll { $0 < first } }
+      if let oldest = matches.first, oldest < first { matches.removeAll { $0 < first } }
     } else {
       matches = []
     }
@@ -128,7 +147,7 @@ struct LogReader {
       if line.entry.line.isUnfinished, last == nil { last = line.seq - 1 }
       if needle.isFound(in: Needle.haystack(JobText(line.entry.line.text).plain)) { matches.append(line.seq) }
     }
-    searched = (lines.source, query, last ?? lines[lines.count - 1].seq)
+    searched = (lines.source, query, first, last ?? newest)
   }
 
   /// The match after (or before) a line, and whether the search has wrapped around.

@@ -22,7 +22,7 @@ struct EventList {
   /// Events with this sequence number or a later one are not shown.
   private var limit = 0
   /// The number of the cursor's event; nil follows the newest.
-  private var cursor: Int?
+  var cursor: Int?
   /// The number of jobs that the run started with.
   private var declared: Int
   /// The newest shown event of each job that is ready and has not started.
@@ -37,8 +37,9 @@ struct EventList {
 
   var follows: Bool { cursor == nil }
 
-  /// The cursor's event; nil while the newest is followed.
-  var chosen: JobEvent? { follows ? nil : row.map { self[$0] } }
+  /// The cursor's event, or the one before it that the filter admits; nil while the newest is followed, and while the run does
+  /// not have the cursor's yet.
+  var chosen: JobEvent? { cursor.map { $0 < known } == true ? row.map { self[$0] } : nil }
 
   mutating func add(_ event: JobEvent) {
     switch event.fact {
@@ -58,6 +59,7 @@ struct EventList {
     lost += surplus
     rows.removeAll { $0 < first }
     known = max(known, first)
+    if let cursor, cursor < first { follow() }
   }
 
   var row: Int? {
@@ -98,6 +100,7 @@ struct EventList {
       let row = rows.lastIndex(of: last)
     else { return }
     rows.remove(at: row)
+    if cursor == last { cursor = known }
   }
 
   private func admits(_ event: JobEvent, _ run: Run) -> Bool {

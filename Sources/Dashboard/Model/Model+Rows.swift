@@ -122,7 +122,7 @@ extension Model {
   var canRetry: Bool { live.summary == nil && live.stopping == nil }
 
   /// Whether the failure policy lets only the executing jobs finish.
-  var isClosedByPolicy: Bool { live.stopping == nil && !index.endedByPolicy.isEmpty && live.firstFailure != nil }
+  var isClosedByPolicy: Bool { live.stopping == nil && !liveIndex.endedByPolicy.isEmpty && live.firstFailure != nil }
 
   /// How a job can be started again, as a word for its key; nil if it can't.
   func repetition(of id: JobID) -> String? {

@@ -43,6 +43,16 @@ struct Model {
     var until: Duration
   }
 
+  /// A person's choice and place in the log, put aside while instants are shown that may not have them yet.
+  struct Later {
+    /// The cursor and the chosen event; nil once a person has chosen in the past.
+    var choice: (job: JobID?, event: Int?)?
+    /// The place in the log, and its job; nil once a person has moved in the log of the past.
+    var reading: (log: LogReader, job: JobID?)?
+    /// Tags on jobs that the instant does not have.
+    var tags: Set<JobID> = []
+  }
+
   var options: DashboardOptions
   /// The run as it is shown.
   private(set) var run: Run
@@ -50,8 +60,7 @@ struct Model {
   private(set) var behind: Run?
   private var indexBehind = JobIndex()
   private var frozenAt: Duration = .zero
-  /// The present's cursor and tags on jobs that the past instant does not have yet.
-  var later = (cursor: JobID?.none, tags: Set<JobID>())
+  var later = Later()
   /// Whether the run is shown at a past instant, not at the instant of freezing.
   private(set) var isPast = false
   /// The past instant that was asked for and has not been shown yet.
@@ -105,7 +114,7 @@ struct Model {
   var cursor: JobID?
   /// Whether a person has moved the cursor; until then it moves from an ended job to one that executes.
   var isCursorTaken = false {
-    didSet { if isCursorTaken { later.cursor = nil } }
+    didSet { if isCursorTaken, cursor != nil { later.choice = nil } }
   }
   var top = 0
   /// Whether the list scrolls with its cursor; the mouse wheel scrolls without it.
@@ -140,6 +149,9 @@ struct Model {
     (page, pageTop) = (.help, 0)
   }
 
+  /// Whether one job has the whole screen, or has it again after the help page.
+  var isZoomed: Bool { (page == .help ? covered.page : page) == .zoom }
+
   /// Shows the page again that the help covers.
   mutating func leaveHelp() {
     (page, pageTop) = covered
@@ -156,6 +168,15 @@ struct Model {
   var live: Run { behind ?? run }
   var liveIndex: JobIndex { isFrozen ? indexBehind : index }
   var isFrozen: Bool { behind != nil }
+
+  /// The model with the live run instead of a frozen one: a command that changes the run is judged by it.
+  var asLive: Model {
+    guard let behind else { return self }
+    var model = self
+    (model.run, model.index) = (behind, indexBehind)
+    (model.behind, model.indexBehind) = (nil, JobIndex())
+    return model
+  }
 
   /// Whether the run changes no more unless a person retries a job; a replay may be of such a retry until its end is stated.
   var isOver: Bool { live.summary != nil || live.isComplete && !isReplay }
@@ -256,34 +277,50 @@ struct Model {
       if behind == nil { (behind, indexBehind) = (run, index) }
       return
     }
+    if isPast { log.held = nil }
     (isPast, wantedPast) = (false, nil)
     guard let present = behind else { return }
     (run, index) = (present, indexBehind)
     (behind, indexBehind) = (nil, JobIndex())
     showAnew()
+    (later.choice, later.reading) = (nil, nil)
   }
 
   /// Shows the run as it was at `time`, until the display is live again.
   mutating func show(_ past: Run, at time: Duration) {
+    // No instant has the lines of another.
+    if isPast { log.held = nil }
+    later.choice = later.choice ?? (cursor, events.cursor)
+    later.reading = later.reading ?? (log, cursor)
+    log.held = nil
     if behind == nil { (behind, indexBehind) = (run, index) }
     (run, index) = (past, JobIndex(past))
     (isPast, frozenAt) = (true, time)
     showAnew()
   }
 
-  /// Puts cursor and tags on jobs that were added after the shown instant aside, and back once the run has these jobs.
+  /// Restores cursor, event and tags that were put aside where the run has their jobs.
   private mutating func keepChoice() {
     let count = run.jobs.count
     let all = tags.union(later.tags)
     tags = all.filter { $0.index < count }
     later.tags = all.subtracting(tags)
-    if let chosen = later.cursor ?? cursor, chosen.index < count {
-      later.cursor = nil
+    // In the past, a cursor that no person has moved goes to a job that executed then.
+    if let chosen = later.choice?.job, chosen.index < count, isCursorTaken || !isPast {
       moveCursor(to: chosen)
     } else if let cursor, cursor.index >= count {
-      later.cursor = later.cursor ?? cursor
       moveCursor(to: nil)
     }
+    if let choice = later.choice { events.cursor = choice.event }
+  }
+
+  /// Returns to the place in the log that was put aside, or the last line before it.
+  private mutating func keepReading() {
+    guard let (reading, job) = later.reading, reading.subject == log.subject, log.subject != .job || job == cursor
+    else { return }
+    log.resume(reading)
+    if isPast { log.held = nil }
+    if let mark = log.mark, mark > liveLines?.last?.seq ?? -1 { log.mark = nil }
   }
 
   mutating func untag() { (tags, later.tags) = ([], []) }
@@ -296,6 +333,7 @@ struct Model {
     tree.invalidate()
     path.invalidate()
     if merged != nil { collectMerged() }
+    keepReading()
   }
 
   // MARK: The merged log

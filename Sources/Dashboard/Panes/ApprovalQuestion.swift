@@ -32,7 +32,7 @@ struct ApprovalQuestion {
   private static func text(_ jobs: [JobID], _ model: Model) -> String {
     let hidden = jobs.count { !model.isOnScreen($0) }
     let place = hidden == 0 ? "" : hidden == jobs.count ? ", not on the screen" : ", \(hidden) not on the screen"
-    let asked = jobs.map { (model.run.jobs[$0.index].job.name, model.run.question(of: $0) ?? "") }
+    let asked = jobs.map { (model.live.jobs[$0.index].job.name, model.live.question(of: $0) ?? "") }
     return asked.count == 1
       ? "Approve \(asked[0].0)\(place): \(asked[0].1)"
       : "Approve \(asked.map { "\($0) (\($1))" }.joined(separator: ", "))\(place)?"
@@ -54,8 +54,10 @@ struct ApprovalQuestion {
 extension Model {
   /// Asks whether to perform a command on jobs.
   ///
-  /// A question that the screen can't show is not asked; if it is of one job, the job is shown with all of it.
+  /// A question that the screen can't show is not asked; if it is of one job, the job is shown with all of it. An approval shows
+  /// the present.
   mutating func ask(_ command: Command, _ jobs: [JobID], _ now: Duration) {
+    if isFrozen, command.jobs?.question == .approval { setFrozen(false) }
     prompt = .confirm(command, jobs)
     guard !showsQuestion else { return }
     prompt = nil

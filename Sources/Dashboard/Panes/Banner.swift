@@ -28,14 +28,15 @@ struct Banner {
     let waitsForAnswer = asking != nil && run.counts.active + run.counts.withCluster == 0
     if isEnding, let stopping = run.stopping, !waitsForAnswer {
       style = \.danger
-      let who = Self.running(run, model)
+      let who = Self.stopped(run, model)
       let failure = stopping.by == .policy ? Self.failure(run).map { $0 + ". " } ?? "" : ""
       if stopping.level == .kill {
-        text = "\(failure)Killing \(who)\(Self.outage(run))"
+        text = "\(failure)Killing \(who ?? "0 jobs")\(Self.outage(run))"
         keys = []
       } else {
         let kill = run.clusterOutage == nil ? Self.countdown(run, model, now) : nil
-        text = "\(failure)Stopping \(who)\(Self.outage(run))" + (kill.map { ", killed in \($0)" } ?? "")
+        let what = who.map { "Stopping \($0)" } ?? "Stopped; finally: \(Self.final(run, model))"
+        text = "\(failure)\(what)\(Self.outage(run))" + (kill.map { ", killed in \($0)" } ?? "")
         keys =
           switch stopping.by {
           case _ where model.isReplay || model.attachment != nil: [hint(.quit, "leaves")]
@@ -109,15 +110,31 @@ struct Banner {
 
   /// `3 jobs: fetch, build, api`; of jobs that the cluster has and has not started the number only.
   private static func running(_ run: Run, _ model: Model) -> String {
-    var names: [String] = []
-    for id in model.liveIndex.open.sorted() where run.jobs[id.index].state.isActive {
-      names.append(run.jobs[id.index].job.name)
-      if names.count == 8 { break }
-    }
-    let started = run.counts.active + run.counts.withCluster
-    let count = Format.count(started, "job")
-    if names.isEmpty { return count }
-    return "\(count): \(names.joined(most: names.count, of: started))"
+    let active = model.liveIndex.open.filter { run.jobs[$0.index].state.isActive }
+    return naming(active, of: run.counts.active + run.counts.withCluster, run)
+  }
+
+  /// The jobs that are being stopped; nil once only jobs of `finally` are left.
+  private static func stopped(_ run: Run, _ model: Model) -> String? {
+    guard run.counts.openFinal > 0 else { return running(run, model) }
+    let stopping = model.liveIndex.open.filter { run.jobs[$0.index].cancelling != nil }
+    // The cluster gives back the others before one of `finally` begins.
+    let withCluster = run.counts.open > run.counts.openFinal ? run.counts.withCluster : 0
+    let count = stopping.count + withCluster
+    return count > 0 ? naming(stopping, of: count, run) : nil
+  }
+
+  /// The jobs of `finally` that execute or await a retry; the number of all while none does.
+  private static func final(_ run: Run, _ model: Model) -> String {
+    let begun = model.liveIndex.open.filter { run.jobs[$0.index].job.finally != nil }
+    if begun.isEmpty { return Format.count(run.counts.openFinal, "job") }
+    return begun.sorted().prefix(8).map { run.jobs[$0.index].job.name }.joined(most: 8, of: begun.count)
+  }
+
+  private static func naming(_ jobs: Set<JobID>, of count: Int, _ run: Run) -> String {
+    let names = jobs.sorted().prefix(8).map { run.jobs[$0.index].job.name }
+    let number = Format.count(count, "job")
+    return names.isEmpty ? number : "\(number): \(names.joined(most: names.count, of: count))"
   }
 
   /// Why a job of the cluster does not end.

@@ -21,7 +21,9 @@ struct DetailPane {
 
   /// Draws the lines of the description from the page's top.
   func drawPage(_ frame: inout Frame, _ area: Rect) {
-    frame.putPage(lines(width: area.width), from: model.pageTop, area, theme)
+    let lines = lines(width: area.width)
+    let text = lines.isEmpty ? [[TextSpan("this job was not added yet", theme.dim)]] : lines
+    frame.putPage(text, from: model.pageTop, area, theme)
   }
 
   /// The number of lines of the description on the whole screen.

@@ -11,8 +11,8 @@ struct EventPane {
     let names = min(max(8, model.index.longestName), area.width * 35 / 100)
     if !layout.titles.isEmpty { drawTitles(&frame, layout.titles, names) }
     let count = model.events.rows.count
-    // While the list follows, it has no cursor of its own.
-    let cursorRow = model.events.follows ? nil : model.cursorRow
+    // While the list follows, or its run has no chosen event yet, it has no cursor of its own.
+    let cursorRow = model.events.chosen == nil ? nil : model.cursorRow
     for row in min(model.top, count)..<min(model.top + area.height, count) {
       let place = Rect(x: area.x, y: area.y + row - model.top, width: area.width, height: 1)
       drawRow(model.events[row], &frame, place, names)

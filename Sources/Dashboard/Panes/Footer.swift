@@ -53,14 +53,14 @@ struct Footer {
   }
 
   private func drawConfirmation(_ action: JobAction, _ jobs: [JobID], _ frame: inout Frame, _ area: Rect) {
-    let active = jobs.count { model.run.jobs[$0.index].state.isActive }
-    let verb = action.verb(jobs, model)
+    let active = jobs.count { model.live.jobs[$0.index].state.isActive }
+    let verb = action.verb(jobs, model.asLive)
     let note = action.question == .ending && active > 0 && jobs.count > 1 ? ", \(active) running" : ""
     let hidden = jobs.count { !model.isOnScreen($0) }
     let place = hidden == 0 ? "" : hidden == jobs.count ? ", not on the screen" : ", \(hidden) not on the screen"
     let answers = "y \(verb.lowercased())s  Esc goes back"
     let room = area.width - TextWidth.of(verb + note + place + answers) - 6
-    let names = jobs.prefix(8).map { model.run.jobs[$0.index].job.name }
+    let names = jobs.prefix(8).map { model.live.jobs[$0.index].job.name }
     let who =
       (1...max(1, names.count)).reversed().lazy.map { names.joined(most: $0, of: jobs.count) }
       .first { TextWidth.of($0) <= room }

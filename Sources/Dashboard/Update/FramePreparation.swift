@@ -45,16 +45,19 @@ enum FramePreparation {
       let attention = classes[id.index].attention
       if attention >= 4, classes[first.index].attention < attention { model.moveCursor(to: first) }
     }
-    // A skipped job that is folded away gives the cursor to its cause.
+    // A skipped job that is folded away gives the cursor to its cause, unless a person reads about it.
     if let id = model.cursor, case .skipped(.job(let cause)) = model.run.jobs[id.index].state, model.panel == .list,
+      model.page == .list, model.focus == .list,
       model.groupsSkipped, order.skipped[cause]?.contains(id) == true, !order.unfolded.contains(cause)
     {
       model.moveCursor(to: cause)
     }
-    // A job that the filter hides gives the cursor to the first that it shows; in tree and critical path, which have
-    // rows of such jobs, only when the filter is typed.
-    let mayStay = !model.seeksMatch && [.tree, .critical].contains(model.panel) && model.cursorRow != nil
-    if model.cursor == nil || !mayStay && model.cursor.map(model.filtered.admits) == false {
+    // The page of a job that the past does not have yet shows no other job.
+    if model.cursor == nil, model.isPast, model.isZoomed { return }
+    // A job that the filter hides gives the cursor to the first that it shows when the filter is typed; later only until
+    // a person moves the cursor, and not in tree and critical path, which have rows of such jobs.
+    let mayStay = model.isCursorTaken || [.tree, .critical].contains(model.panel) && model.cursorRow != nil
+    if model.cursor.map({ !model.filtered.admits($0) && (model.seeksMatch || !mayStay) }) ?? true {
       model.moveCursor(to: order.rows.first)
     }
   }

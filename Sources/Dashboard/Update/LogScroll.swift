@@ -67,7 +67,8 @@ enum LogScroll {
     model.log.top = rows.top(rows.clamp(model.log.top), showing: line, height: layout.log.height)
   }
 
-  /// Scrolls to the line that keys act on where the page does not show it: it has become smaller, or the log another one.
+  /// Scrolls to the line that keys act on where the page does not show it: it has become smaller, or the log another one; fills
+  /// a page that is beyond the end of the log.
   static func keepCursorShown(_ model: inout Model) {
     let layout = Layout(model)
     guard !model.log.follows, !layout.log.isEmpty, let lines = model.lines, let line = model.currentLine?.seq else {
@@ -75,7 +76,8 @@ enum LogScroll {
     }
     model.log.cursor = line
     let rows = model.rows(lines, layout)
-    let top = rows.clamp(model.log.top)
+    let top = min(rows.clamp(model.log.top), rows.lastTop(height: layout.log.height))
+    if top < model.log.top { model.log.top = top }
     let bottom = rows.move(top, by: layout.log.height - 1)
     if !(top.line...bottom.line).contains(line) { show(line: line, rows, &model, layout) }
   }

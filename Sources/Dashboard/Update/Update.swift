@@ -4,6 +4,15 @@ import Screen
 /// Applies messages to the model and returns effects; nothing else changes the model, and it changes nothing else.
 enum Update {
   static func apply(_ message: Message, to model: inout Model, now: Duration) -> [Effect] {
+    guard model.isPast, case .input = message else { return perform(message, &model, now) }
+    let reading = model.log.reading
+    let effects = perform(message, &model, now)
+    // A place that a person has moved to in the past stays.
+    if model.isPast, model.log.reading != reading { model.later.reading = nil }
+    return effects
+  }
+
+  private static func perform(_ message: Message, _ model: inout Model, _ now: Duration) -> [Effect] {
     // Not with the tick alone: where facts come without a pause, none comes.
     if let notice = model.notice, notice.until <= now { model.notice = nil }
     switch message {
