@@ -28,7 +28,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     /// Not begun, paused or ended; if `isWhole`, all bytes are there and only their digest is left to check.
     case idle(isWhole: Bool)
     /// Reads a file that is there, which may have the digest.
-    case comparing(URL, FileDigest)
+    case comparing(String, FileDigest)
     /// Asks for the size and the date of the server's file, without its bytes.
     case asking
     case requesting(PartFile, RangeRequest)
@@ -49,6 +49,8 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   }
 
   private let file: URL
+  /// The file's path, which does not end with a slash.
+  private let path: String
   private let existing: ExistingFile
   private let usesServerName: Bool
   private let sha256: String?
@@ -67,13 +69,13 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   /// The meaning of the reply to the request under way.
   private var verdict: RangeRequest.Verdict?
   /// The file whose part is written, and the number of that part; nil until they are chosen.
-  private var target: (file: URL, part: Int)?
+  private var target: (file: String, part: Int)?
   /// The file's name that the server has chosen.
   private var serverName: String?
   /// The file that makes the download unnecessary, and why.
-  private var present: (file: URL, reason: String)?
+  private var present: (file: String, reason: String)?
   /// The files that are there and may have the digest; nil before the first look.
-  private var candidates: [URL]?
+  private var candidates: [String]?
   /// Whether the server was asked for the size and the date of its file.
   private var hasAsked = false
   /// Whether the request under way has brought a byte.
@@ -106,6 +108,8 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     existing: ExistingFile = .overwrite, usesServerName: Bool = false, thread: TransferThread
   ) {
     self.file = file
+    let path = file.path(percentEncoded: false)
+    self.path = String(path.utf8.dropLast(path.utf8.reversed().prefix { $0 == UInt8(ascii: "/") }.count)) ?? path
     self.existing = existing
     self.usesServerName = usesServerName
     self.sha256 = sha256
@@ -127,10 +131,10 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     if !isWhole {
       if let sha256, try compare(with: sha256.lowercased()) { return }
       if !usesServerName, let found = findFinished() { return endWithout(found, Self.wasFinished) }
-      if existing == .skip, !usesServerName, Self.isThere(file) {
-        return try endWithExisting(file, Self.isThereAlready)
+      if existing == .skip, !usesServerName, Self.isThere(path) {
+        return try endWithExisting(path, Self.isThereAlready)
       }
-      if existing == .number, !usesServerName, sha256 == nil, !hasAsked, Self.isThere(file) { return try ask(route) }
+      if existing == .number, !usesServerName, sha256 == nil, !hasAsked, Self.isThere(path) { return try ask(route) }
     }
     let part = try openPart()
     if isWhole { return verify(part) }
@@ -172,20 +176,19 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     if case .idle(isWhole: true) = phase { try? close(openPart()) }
   }
 
-  private static func isThere(_ file: URL) -> Bool { FileStatus(file.path(percentEncoded: false)) != nil }
+  private static func isThere(_ path: String) -> Bool { FileStatus(path) != nil }
 
   // MARK: Files that are there
 
   /// Computes the digest of the next existing file; returns false if there is none.
   private func compare(with expected: String) throws(TransferError) -> Bool {
-    var files = candidates ?? (existing == .number ? Array(Self.numbers(of: file).prefix { Self.isThere($0) }) : [file])
+    var files = candidates ?? (existing == .number ? Array(Self.numbers(of: path).prefix { Self.isThere($0) }) : [path])
     defer { candidates = files }
     while !files.isEmpty {
       let next = files.removeFirst()
-      let path = next.path(percentEncoded: false)
-      guard next.isFileURL, let descriptor = try? ForeignFile.open(path, .named) else { continue }
+      guard file.isFileURL, let descriptor = try? ForeignFile.open(next, .named) else { continue }
       defer { Foundation.close(descriptor) }
-      let digest = FileDigest.start(descriptor, of: path) { [self] digest, result in
+      let digest = FileDigest.start(descriptor, of: next) { [self] digest, result in
         thread.async { self.compared(digest, result, expected: expected) }
       }
       phase = .comparing(next, digest)
@@ -215,30 +218,28 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   /// The URLs of the files that downloads with server-given names have saved or found in this process.
   private static let saved = Lock<[BytePath: String]>([:])
 
-  private func claim(_ file: URL) {
+  private func claim(_ path: String) {
     guard usesServerName else { return }
-    Self.saved.withLock { $0[BytePath(file.path(percentEncoded: false))] = infoURL }
+    Self.saved.withLock { $0[BytePath(path)] = infoURL }
   }
 
   /// Whether the file belongs to another URL whose server gave the same name.
-  private func isOfAnother(_ file: URL) -> Bool {
-    let path = file.path(percentEncoded: false)
+  private func isOfAnother(_ path: String) -> Bool {
     guard usesServerName, let status = FileStatus(path) else { return false }
     if let owner = Self.saved.withLock({ $0[BytePath(path)] }) { return owner != infoURL }
-    return resumedSince.map(status.hasChanged) ?? false && !isFinished(file)
+    return resumedSince.map(status.hasChanged) ?? false && !isFinished(path)
   }
 
   private static let wasFinished = "it was downloaded before the run was resumed"
 
   /// Whether a download of the run that is resumed has finished this file, which is unchanged since.
-  private func isFinished(_ file: URL) -> Bool {
-    let path = file.path(percentEncoded: false)
+  private func isFinished(_ path: String) -> Bool {
     guard let resumedSince, let status = FileStatus(path), status.hasChanged(since: resumedSince) else { return false }
     return DownloadMark.isOn(path, infoURL)
   }
 
   /// The file, perhaps with a number, that a download of the run that is resumed has finished; a digest decides by itself.
-  private func findFinished() -> URL? {
+  private func findFinished() -> String? {
     guard takesFinished, resumedSince != nil, sha256 == nil else { return nil }
     // A file to be replaced has a number only beside another one of the same name by its server.
     if existing == .overwrite, !usesServerName { return isFinished(wanted) ? wanted : nil }
@@ -248,11 +249,13 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
   /// Opens the part of the first number whose names are free; where the file is to be replaced, only its part is numbered.
   private func openPart() throws(TransferError) -> PartFile {
     if let target { return try PartFile(for: target.file, number: target.part) }
-    for (number, name) in Self.numbers(of: file).enumerated() {
-      let candidate = existing == .overwrite ? (file: file, part: number) : (file: name, part: 0)
-      if existing != .overwrite, Self.isThere(name) || PartFile.isInUse(for: name.path(percentEncoded: false)) {
-        continue
-      }
+    guard file.isFileURL else {
+      throw TransferError(.file, "not a file URL: \(file.absoluteString.maskedURL)")
+    }
+    guard existing != .overwrite || !file.hasDirectoryPath else { throw .file(path, error: EISDIR) }
+    for (number, name) in Self.numbers(of: path).enumerated() {
+      let candidate = existing == .overwrite ? (file: path, part: number) : (file: name, part: 0)
+      if existing != .overwrite, Self.isThere(name) || PartFile.isInUse(for: name) { continue }
       let part = try PartFile(for: candidate.file, number: candidate.part)
       // The part belongs to another URL or another program.
       guard part.size == 0 || part.info?.url == infoURL else {
@@ -262,23 +265,19 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
       target = candidate
       return part
     }
-    throw .file(file.path(percentEncoded: false), error: EEXIST)
+    throw .file(path, error: EEXIST)
   }
 
   /// The file, then its numbers.
-  private static func numbers(of file: URL) -> LazyMapSequence<PartialRangeFrom<Int>, URL> {
-    let (folder, name) = (file.deletingLastPathComponent(), file.lastPathComponent)
-    // Without the hint the URL of an existing folder ends with a slash, and the number would name a file in that folder.
-    return (0...).lazy.map { folder.appending(path: FileName.numbered(name, $0), directoryHint: .notDirectory) }
+  private static func numbers(of path: String) -> LazyMapSequence<PartialRangeFrom<Int>, String> {
+    (0...).lazy.map { FileName.numbered(path, $0) }
   }
 
-  /// The file's final URL, before it gets a number.
-  private var wanted: URL {
-    file.deletingLastPathComponent().appending(path: serverName ?? file.lastPathComponent, directoryHint: .notDirectory)
-  }
+  /// The file's final path, before it gets a number.
+  private var wanted: String { serverName.map { FileName.parts(of: path).folder + $0 } ?? path }
 
   /// The existing file, perhaps with a number, that makes the download unnecessary, and why.
-  private func findPresent(_ reply: Reply, total: Int64?) -> (file: URL, reason: String)? {
+  private func findPresent(_ reply: Reply, total: Int64?) -> (file: String, reason: String)? {
     if let found = findFinished() { return (found, Self.wasFinished) }
     switch existing {
     case .overwrite: return nil
@@ -289,7 +288,7 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
       guard sha256 == nil else { return nil }
       let file = Self.numbers(of: wanted).prefix { Self.isThere($0) }.first { file in
         guard !isOfAnother(file) else { return false }
-        let status = FileStatus(file.path(percentEncoded: false), followsLink: true)
+        let status = FileStatus(file, followsLink: true)
         return status.map { $0.isFile(of: reply, size: total) } ?? false
       }
       return file.map { ($0, "the server's is no newer" + (total == nil ? "" : " and of the same size")) }
@@ -298,20 +297,27 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
 
   private static let isThereAlready = "it is there already"
 
-  private func endWithExisting(_ file: URL, _ reason: String) throws(TransferError) {
+  private func endWithExisting(_ found: String, _ reason: String) throws(TransferError) {
     guard sha256 == nil else {
-      throw TransferError(.checksum, "\(file.lastPathComponent) is there, and its sha256 can't be computed")
+      throw TransferError(.checksum, "\(Self.name(found)) is there, and its sha256 can't be computed")
     }
-    endWithout(file, reason)
+    endWithout(found, reason)
   }
 
-  private func endWithout(_ file: URL, _ reason: String) {
+  private func endWithout(_ found: String, _ reason: String) {
     hadFile.withLock { $0 = true }
     phase = .idle(isWhole: false)
-    claim(file)
-    tell(file, "found")
-    note("\(file.lastPathComponent) is not downloaded: \(reason)")
-    end(.success(file))
+    claim(found)
+    tell(found, "found")
+    note("\(Self.name(found)) is not downloaded: \(reason)")
+    end(.success(url(of: found)))
+  }
+
+  private static func name(_ path: String) -> String { FileName.parts(of: path).name }
+
+  private func url(of saved: String) -> URL {
+    // Without the hint the URL of an existing folder ends with a slash.
+    saved == path && !file.hasDirectoryPath ? file : URL(filePath: saved, directoryHint: .notDirectory)
   }
 
   /// Closes a part that a later transfer may resume.
@@ -378,32 +384,31 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
 
   private func commit(_ part: PartFile) {
     do throws(TransferError) {
-      let saved: URL
+      let saved: String
       (part.modified, part.url) = (modified, infoURL)
       if existing == .overwrite {
-        saved =
-          Self.numbers(of: wanted).first { !isOfAnother($0) && !part.uses($0.path(percentEncoded: false)) } ?? wanted
-        try part.commit(replacing: saved.path(percentEncoded: false))
+        saved = Self.numbers(of: wanted).first { !isOfAnother($0) && !part.uses($0) } ?? wanted
+        try part.commit(replacing: saved)
       } else {
-        saved = URL(filePath: try part.commit(numbering: wanted.path(percentEncoded: false)))
+        saved = try part.commit(numbering: wanted)
       }
       claim(saved)
       phase = .idle(isWhole: false)
       tell(saved, "saved")
-      end(.success(saved))
+      end(.success(url(of: saved)))
     } catch {
       end(part, error)
     }
   }
 
   /// Reports the name of the file that was `saved` or `found`, if it differs from the requested name.
-  private func tell(_ saved: URL, _ event: String) {
-    guard saved.lastPathComponent != file.lastPathComponent else { return }
-    let isNumbered = saved.lastPathComponent != wanted.lastPathComponent
+  private func tell(_ saved: String, _ event: String) {
+    guard saved != path else { return }
+    let isNumbered = saved != wanted
     let digest = isNumbered && sha256 != nil ? " with another sha256" : ""
     let reason =
-      isNumbered ? "there is another \(wanted.lastPathComponent)\(digest)" : "the name that the server gives"
-    note("\(event) as \(saved.lastPathComponent): \(reason)", as: .message)
+      isNumbered ? "there is another \(Self.name(wanted))\(digest)" : "the name that the server gives"
+    note("\(event) as \(Self.name(saved)): \(reason)", as: .message)
   }
 
   private func end(_ part: PartFile, _ error: TransferError, keeping isKept: Bool = true) {

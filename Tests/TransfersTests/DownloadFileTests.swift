@@ -161,7 +161,7 @@ import Testing
 
   /// A child process has a copy of every descriptor until its program begins.
   @Test func aClosedPartIsUnlockedAlthoughACopyOfItsDescriptorIsOpen() throws {
-    let part = try PartFile(for: folder.file("file"))
+    let part = try PartFile(for: folder.file("file").path(percentEncoded: false))
     try Array("12345".utf8).withUnsafeBytes { try part.write($0) }
     var named = stat()
     try #require(stat(part.path, &named) == 0)
@@ -173,7 +173,7 @@ import Testing
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     defer { close(copy) }
     part.close(keeping: true)
-    let next = try PartFile(for: folder.file("file"))
+    let next = try PartFile(for: folder.file("file").path(percentEncoded: false))
     #expect(next.size == 5)
     next.close(keeping: false)
   }

@@ -30,9 +30,10 @@ extension FileStatus {
     guard value.st_nlink <= 1 else {
       throw TransferError(.file, "\(path) is a hard link to another file, which would be overwritten: remove it")
     }
+    guard value.st_uid != geteuid() else { return }
     let folder = FileStatus((path as NSString).deletingLastPathComponent, followsLink: true)?.value
     // The rule of Linux where fs.protected_regular is set; elsewhere a shared folder may be on a disk without owners.
-    if let folder, folder.st_mode & S_ISVTX != 0, value.st_uid != geteuid(), value.st_uid != folder.st_uid {
+    if let folder, folder.st_mode & S_ISVTX != 0, value.st_uid != folder.st_uid {
       throw TransferError(.file, "\(path) belongs to another user: remove it")
     }
   }

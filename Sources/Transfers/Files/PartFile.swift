@@ -12,7 +12,6 @@ import Operations
 /// path is refused, and a link is not followed.
 final class PartFile {
   let path: String
-  private let target: String
   private let folder: String
   private var descriptor: Int32
   /// The position of the next byte, after those in `gathered`.
@@ -49,26 +48,21 @@ final class PartFile {
   }
 
   /// Creates missing folders, then opens or creates the part.
-  init(for target: URL, number: Int = 0) throws(TransferError) {
-    guard target.isFileURL else {
-      throw TransferError(.file, "not a file URL: \(target.absoluteString.maskedURL)")
-    }
-    self.target = target.path(percentEncoded: false)
-    path = Self.path(for: self.target, number: number)
-    guard !target.hasDirectoryPath else { throw .file(self.target, error: EISDIR) }
-    guard FileName.parts(of: self.target).name.utf8.count <= FileName.systemLimit else {
-      throw .file(self.target, error: ENAMETOOLONG)
-    }
-    let mode = try Self.mode(ofTarget: self.target)
-    try Self.checkIsNoPart(self.target)
-    folder = target.deletingLastPathComponent().path(percentEncoded: false)
+  init(for target: String, number: Int = 0) throws(TransferError) {
+    path = Self.path(for: target, number: number)
+    let parts = FileName.parts(of: target)
+    guard !parts.name.isEmpty else { throw .file(target, error: EISDIR) }
+    guard parts.name.utf8.count <= FileName.systemLimit else { throw .file(target, error: ENAMETOOLONG) }
+    let mode = try Self.mode(ofTarget: target)
+    try Self.checkIsNoPart(target)
+    folder = parts.folder.isEmpty ? "./" : parts.folder
     try CreatedFolders.make(folder)
     do throws(TransferError) { descriptor = try Self.open(path) } catch {
       CreatedFolders.removeEmpty(folder)
       throw error
     }
     do throws(TransferError) {
-      try Self.checkIsUnfinished(path, for: self.target)
+      try Self.checkIsUnfinished(path, for: target)
       info = size > 0 ? PartInfo(readFrom: infoPath) : nil
       isInfoWritten = info != nil
       // A private file stays private while it is replaced; bytes without info are another program's.
@@ -282,11 +276,11 @@ final class PartFile {
   /// Opens and locks the file that has this name, again if the holder of the lock has removed or renamed it meanwhile.
   private static func open(_ path: String) throws(TransferError) -> Int32 {
     while true {
-      try FileStatus(path)?.checkIsUsable(as: path)
       let descriptor: Int32
       do throws(FileProblem) {
         descriptor = try ForeignFile.open(path, for: .updating(mode: 0o666), .shared)
       } catch {
+        try FileStatus(path)?.checkIsUsable(as: path)
         throw .file(error)
       }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -295,6 +289,10 @@ final class PartFile {
         throw error == EWOULDBLOCK ? inUse(path) : .file(path, error: error)
       }
       if let opened = FileStatus(descriptor), let named = FileStatus(path), opened.identity == named.identity {
+        do throws(TransferError) { try opened.checkIsUsable(as: path) } catch {
+          Foundation.close(descriptor)
+          throw error
+        }
         return descriptor
       }
       Foundation.close(descriptor)
