@@ -17,12 +17,15 @@ package struct AbandonedClusterJobs {
     var folder: String?
     /// The names of the jobs whose newest attempt has a recorded end, or was to be cancelled.
     var ended: Set<String>
+    /// The numbers in the cluster of ended attempts that others may follow, which the run may have submitted.
+    var replaceable: [String: String] = [:]
 
     package init(id: String, folder: String?, run: Run = Run()) {
       self.id = id
       self.folder = folder
-      ended = Set(
-        run.jobs.lazy.filter { !$0.isOpen || $0.attempt?.endedAt != nil && $0.clusterJob == nil }.map(\.job.name))
+      let over = run.jobs.filter { !$0.isOpen || $0.attempt?.endedAt != nil && $0.clusterJob == nil }
+      ended = Set(over.map(\.job.name))
+      for record in over where record.isOpen { replaceable[record.job.name] = record.newestPlace?.id }
     }
   }
 
@@ -84,6 +87,12 @@ package struct AbandonedClusterJobs {
     func newest(_ job: String) -> SlurmIdentity? {
       numbers[observer.identity(job: job, attempt: 1).job].map { observer.identity(job: job, attempt: $0) }
     }
+
+    /// Whether a submission is not that of an attempt which had this number in the cluster.
+    func isLater(_ submission: SlurmIdentity, than number: String) -> Bool {
+      let id = observer.files.claim(of: submission) ?? found.first { $0.identity == submission }?.id
+      return id?.description != number
+    }
   }
 
   /// The time limit for the controller's answer.
@@ -132,21 +141,25 @@ package struct AbandonedClusterJobs {
     }
   }
 
-  /// Selects the open jobs that are followed; `runs` come newest first.
+  /// Selects the open jobs that are followed; `earlier` comes newest first.
   private mutating func follow(_ plan: Plan, in runs: [Left], of earlier: [EarlierRun]) {
     let graph = plan.graph
+    let left = Dictionary(uniqueKeysWithValues: runs.map { ($0.run, $0) })
     for index in DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order {
       let (id, job) = (JobID(index), graph.jobs[index])
       guard job.cluster != nil, plan.isOpen(id, where: { followed[$0] != nil }) else { continue }
-      // The attempts of a run that has recorded an end, and of earlier runs, have ended.
-      let since = Set(earlier.prefix { !$0.ended.contains(job.name) }.map(\.id))
-      // The newest run that has submitted it.
-      for run in runs where since.contains(run.run) {
-        guard let newest = run.newest(job.name) else { continue }
-        if !run.cancelled.contains(newest), !run.observer.files.isWithdrawn(newest) {
-          followed[id] = EarlierClusterJob(run: run.run, folder: run.folder, number: newest.attempt)
+      // In the newest run that has submitted it; an end that a run has recorded is the end of all earlier attempts too.
+      for record in earlier {
+        let hasEnded = record.ended.contains(job.name)
+        if let run = left[record.id], let newest = run.newest(job.name) {
+          // A run that was killed may not have recorded its next submission.
+          let isOpen = !hasEnded || record.replaceable[job.name].map { run.isLater(newest, than: $0) } ?? false
+          if isOpen, !run.cancelled.contains(newest), !run.observer.files.isWithdrawn(newest) {
+            followed[id] = EarlierClusterJob(run: run.run, folder: run.folder, number: newest.attempt)
+          }
+          break
         }
-        break
+        if hasEnded { break }
       }
     }
   }

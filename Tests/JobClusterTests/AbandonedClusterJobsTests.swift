@@ -165,7 +165,7 @@ struct AbandonedClusterJobsTests {
   private static func placed(_ id: String) -> JobFact { .jobPlaced(JobID(0), ClusterPlace(id: id)) }
 
   @Test(arguments: ended.indices) func anAttemptWhoseEndIsRecordedIsNotFollowed(index: Int) throws {
-    for ending in ["claim", "exit"] { try write("0\n", to: "q/cluster/a.1.\(ending)") }
+    try write("7 node1\n", to: "q/cluster/a.1.claim")
     let facts = Self.ended[index]
     #expect(try !isFollowed([run("q", facts)]))
     #expect(try !isFollowed([run("r"), run("q", facts)]))
@@ -179,10 +179,14 @@ struct AbandonedClusterJobsTests {
     #expect(try isFollowed([run("r"), run("q", requeued)]))
   }
 
-  @Test func aRetryThatWasSubmittedIsFollowed() throws {
-    for number in 1...2 { try write("7 node1\n", to: "q/cluster/a.\(number).claim") }
+  /// The facts of its submission and its start are lost if the program is killed before they are recorded.
+  @Test(arguments: 1...3, ["claim", "sent"]) func aRetryThatWasSubmittedIsFollowed(recorded: Int, file: String) throws {
+    try write("7 node1\n", to: "q/cluster/a.1.claim")
+    try write("8 node1\n", to: "q/cluster/a.2.\(file)")
     let again = [Self.retry, Self.state(.ready(for: .cluster(reason: nil))), Self.placed("8")]
-    #expect(try isFollowed([run("r"), run("q", [Self.placed("7"), Self.state(.executing)] + again)]))
+    let runs = [run("r"), run("q", [Self.placed("7"), Self.state(.executing)] + again.prefix(recorded))]
+    let left = try AbandonedClusterJobs(of: runs, plan("a"), runner: ListedJobs([])) { nil }
+    #expect(left.followed == [JobID(0): followed("q", 2)])
   }
 
   /// The job that `b` needs is executed before the next resume.

@@ -154,6 +154,7 @@ extension JobRecord {
     told.inputsHash = try fields.text(ifAny: "hash")
     told.outputs = try fields.textMap(ifAny: "outputs") ?? [:]
     told.place = try fields.object(ifAny: "place").map { fields throws(JSONFault) in try ClusterPlace(fields) }
+    told.isPlaceOver = try fields.flag(ifAny: "place_over") ?? false
     if let cancelling = try fields.object(ifAny: "cancelling") {
       told.cancelling = Cancelling(
         by: try cancelling.word("by"), isKill: try cancelling.flag("kill"), at: try cancelling.duration("at"))

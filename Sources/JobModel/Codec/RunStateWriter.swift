@@ -114,7 +114,8 @@ package struct RunStateWriter: Sendable {
     }
     bytes.append(field: "hash", record.inputsHash)
     bytes.append(field: "outputs", record.outputs.isEmpty ? nil : record.outputs)
-    if let place = record.place { bytes.append(object: "place") { place.append(to: &$0) } }
+    if let place = record.newestPlace { bytes.append(object: "place") { place.append(to: &$0) } }
+    bytes.append(field: "place_over", record.details.value.isPlaceOver ? true : nil)
     if let cancelling = record.cancelling {
       bytes.append(object: "cancelling") { bytes in
         bytes.append(field: "by", cancelling.by.rawValue)

@@ -34,6 +34,8 @@ package struct JobRecord: Sendable, Equatable {
     var inputsHash: String?
     var outputs: [String: String] = [:]
     var place: ClusterPlace?
+    /// Whether `place` is that of an earlier attempt than the next one.
+    var isPlaceOver = false
     var cancelling: Cancelling?
   }
 
@@ -52,7 +54,9 @@ package struct JobRecord: Sendable, Equatable {
   package var outputs: [String: String] { details.value.outputs }
   /// Where its newest attempt is or was in the cluster; nil for a job of this machine, before the submission, and once
   /// another attempt is to follow.
-  package var place: ClusterPlace? { details.value.place }
+  package var place: ClusterPlace? { details.value.isPlaceOver ? nil : details.value.place }
+  /// As `place`, and also once another attempt is to follow.
+  package var newestPlace: ClusterPlace? { details.value.place }
   /// The requested cancellation of the attempt in progress.
   package var cancelling: Cancelling? { details.value.cancelling }
 
@@ -244,7 +248,7 @@ extension JobRecord {
     if let pid { launch(pid) }
     // The rate is not sampled over time spent not executing.
     if self.state != .executing, details.value.rateSample != nil { details.value.forgetRate() }
-    if place != nil, leavesPlace(for: state) { details.value.place = nil }
+    if place != nil, leavesPlace(for: state) { details.value.isPlaceOver = true }
     if !state.isActive, cancelling != nil { details.value.cancelling = nil }
     // The first phase is recorded when it ends, so that the many waiting jobs of a large run allocate nothing.
     if phases.count == 0 { phases.begin(Phase.Kind(self.state), at: since) }
@@ -269,7 +273,7 @@ extension JobRecord {
 
   /// Notes where it is in the cluster; with the time that an attempt has taken it may have begun before that was seen.
   mutating func put(in place: ClusterPlace, at time: Duration) {
-    details.value.place = place
+    (details.value.place, details.value.isPlaceOver) = (place, false)
     guard let took = place.tookHere, state.isActive, let attempt, time - attempt.startedAt < took,
       let start = phases.beginAttempt(at: time - took)
     else { return }

@@ -94,7 +94,7 @@ package struct SlurmFiles: Sendable {
   }
 
   /// The job that executes an attempt, or has executed it; nil if none has begun.
-  func claim(of identity: SlurmIdentity) -> SlurmJobID? {
+  package func claim(of identity: SlurmIdentity) -> SlurmJobID? {
     text(of: path(of: identity) + ".claim")?.split(whereSeparator: \.isWhitespace).first.flatMap { SlurmJobID($0) }
   }
 
