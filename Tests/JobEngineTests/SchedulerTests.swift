@@ -181,6 +181,23 @@ private let broken = JobFailure(.exit(1), "exit 1")
     #expect(run[JobID(0)].cancelling == nil)
   }
 
+  @Test(arguments: [false, true]) func aResumeRevokesTwoPausesOfAnAttemptThatHasNotBegun(begins: Bool) throws {
+    let graph = graph(["a": []])
+    var scheduler = Scheduler(graph, journal: RunJournal())
+    scheduler.start(runStart(graph, slots: 1))
+    _ = scheduler.takeActions()
+    for command in [JobCommand.pause([JobID(0)]), .pause([JobID(0)]), .resume([JobID(0)])] { scheduler.handle(command) }
+    #expect(scheduler.takeActions() == [.withdraw(ticket: 0)])
+    #expect(scheduler.state(JobID(0)) == .ready(for: .slot))
+    if begins {
+      scheduler.attemptStarted(ticket: 0, pid: nil)
+      #expect(scheduler.state(JobID(0)) == .executing && scheduler.takeActions().isEmpty)
+    } else {
+      scheduler.attemptWithdrawn(ticket: 0)
+      #expect(scheduler.state(JobID(0)) == .ready(for: .slot) && scheduler.inQueue == 1)
+    }
+  }
+
   /// The command after the limit, the retries that are left, whether the run is closed by its policy, and the last state.
   @Test(arguments: [
     (JobCommand.cancel([JobID(0)], by: .person), 1, false, true), (.cancel([JobID(0)], by: .person), 0, false, false),

@@ -117,8 +117,9 @@ extension Scheduler {
       guard let ticket = node.ticket else { return reconsider(id) }
       // A need was retried meanwhile.
       guard isMet(id) else { return withdraw(id, ticket) }
-      actions.append(.resume(ticket: ticket))
-      set(id, .ready(for: .cluster(reason: nil)))
+      // Only a cluster job is held; the attempt of another one is being withdrawn.
+      if !node.isWithdrawing { actions.append(.resume(ticket: ticket)) }
+      set(id, .ready(for: room(for: id)))
     case .backingOff:
       // A user ends the wait.
       reconsider(id)
