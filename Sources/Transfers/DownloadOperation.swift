@@ -252,7 +252,9 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
     guard file.isFileURL else {
       throw TransferError(.file, "not a file URL: \(file.absoluteString.maskedURL)")
     }
-    guard existing != .overwrite || !file.hasDirectoryPath else { throw .file(path, error: EISDIR) }
+    guard existing != .overwrite || !file.hasDirectoryPath else {
+      throw .file(file.path(percentEncoded: false), error: EISDIR)
+    }
     for (number, name) in Self.numbers(of: path).enumerated() {
       let candidate = existing == .overwrite ? (file: path, part: number) : (file: name, part: 0)
       if existing != .overwrite, Self.isThere(name) || PartFile.isInUse(for: name) { continue }
