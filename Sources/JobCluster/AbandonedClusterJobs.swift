@@ -20,10 +20,14 @@ package struct AbandonedClusterJobs {
     /// The numbers in the cluster of ended attempts that others may follow, which the run may have submitted.
     var replaceable: [String: String] = [:]
 
-    package init(id: String, folder: String?, run: Run = Run()) {
+    /// The jobs `withoutValues` have succeeded; their values are still in the run's folder.
+    package init(id: String, folder: String?, run: Run = Run(), withoutValues: Set<String> = []) {
       self.id = id
       self.folder = folder
-      let over = run.jobs.filter { !$0.isOpen || $0.attempt?.endedAt != nil && $0.clusterJob == nil }
+      let over = run.jobs.filter { record in
+        !withoutValues.contains(record.job.name)
+          && (!record.isOpen || record.attempt?.endedAt != nil && record.clusterJob == nil)
+      }
       ended = Set(over.map(\.job.name))
       for record in over where record.isOpen { replaceable[record.job.name] = record.newestPlace?.id }
     }
@@ -36,7 +40,7 @@ package struct AbandonedClusterJobs {
     var restored: Set<JobID>
     /// The names of jobs that stay out of the graph.
     var leftOut: [String]
-    /// The jobs that the resumed run has recorded without an end, by name.
+    /// The jobs that the resumed run has recorded without an end, or without their values, by name.
     var open: [String: Job]
     /// Whether a recorded job does the same as one of the graph.
     var isSame: (Job, Job) -> Bool

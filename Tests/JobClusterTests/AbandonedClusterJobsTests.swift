@@ -123,13 +123,15 @@ struct AbandonedClusterJobsTests {
   }
 
   /// A run with the facts of the job `a`.
-  private func run(_ id: String, _ facts: [JobFact], hasFolder: Bool = true) -> AbandonedClusterJobs.EarlierRun {
+  private func run(
+    _ id: String, _ facts: [JobFact], hasFolder: Bool = true, lacks: Set<String> = []
+  ) -> AbandonedClusterJobs.EarlierRun {
     var run = Run()
     let start = RunStart(id: id, name: "g", slots: 1, at: .distantPast, jobs: 1)
     for fact in [JobFact.runStarted(start), .jobAdded(JobID(0), Self.graph.jobs[0])] + facts {
       run.apply(JobEvent(seq: run.nextSeq, time: run.time, fact: fact))
     }
-    return .init(id: id, folder: hasFolder ? folders.file(id).path() : nil, run: run)
+    return .init(id: id, folder: hasFolder ? folders.file(id).path() : nil, run: run, withoutValues: lacks)
   }
 
   private static func state(_ state: JobState) -> JobFact { .jobState(JobID(0), state, attempt: 1, pid: nil) }
@@ -171,6 +173,12 @@ struct AbandonedClusterJobsTests {
     #expect(try !isFollowed([run("r"), run("q", facts)]))
     #expect(try !isFollowed([run("r"), run("s", facts, hasFolder: false), run("q")]))
     #expect(try isFollowed([run("r"), run("q"), run("s", facts, hasFolder: false)]))
+  }
+
+  @Test func anAttemptWhoseValuesAreNotRecordedIsFollowed() throws {
+    try write("7 node1\n", to: "q/cluster/a.1.claim")
+    let facts = [Self.placed("7"), Self.state(.executing), Self.state(.succeeded(upToDate: false))]
+    #expect(try isFollowed([run("r"), run("q", facts, lacks: ["a"])]))
   }
 
   @Test func anAttemptThatTheClusterBeginsAgainIsFollowed() throws {

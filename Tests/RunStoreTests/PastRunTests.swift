@@ -166,6 +166,7 @@ struct PastRunTests {
         EarlierJob("new", later(4), fingerprint: nil), EarlierJob("waiting", .waiting, fingerprint: nil),
       ])
     #expect(try store.past(of: run)[0].run.jobs.map(\.outputs) == [[:], [:], ["A": "1"], [:], [:], [:]])
+    #expect(try store.past(of: run)[0].withoutValues == ["retried", "new"])
   }
 
   @Test func aResumedRunThatWasKilledAfterItsFirstSuccessKeepsIt() throws {

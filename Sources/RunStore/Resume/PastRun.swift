@@ -53,6 +53,11 @@ package struct PastRun: Sendable {
     }.map(\.job.name)
   }
 
+  /// The names of the jobs whose success was noted before their values, if they have written any.
+  package var withoutValues: Set<String> {
+    Set(later.lazy.filter { $0.value.success.outputs == nil }.map { run[$0.key].job.name })
+  }
+
   /// The jobs in the order of identifiers, followed by jobs of `before` that the run doesn't have.
   ///
   /// `before` are the jobs of the run that it resumed.

@@ -84,10 +84,10 @@ package struct ResumePlan: Sendable {
         reasons[index] = .needed
       } else if !job.creates.allSatisfy(isThere) {
         reasons[index] = .outputMissing
-      } else if read.contains(JobID(index)), success.outputs == nil {
-        reasons[index] = .valuesMissing
       } else if !job.inputs.isEmpty, before.inputsHash == nil || before.inputsHash != inputsHash(job) {
         reasons[index] = .inputsChanged
+      } else if read.contains(JobID(index)), success.outputs == nil {
+        reasons[index] = .valuesMissing
       } else {
         successes[JobID(index)] = success
         // A service may serve again.

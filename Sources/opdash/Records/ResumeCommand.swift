@@ -62,7 +62,9 @@ struct ResumeCommand {
     plan.subject = .graph(resume.graph)
     plan.all = graph
     plan.queue.resumes = entry.id
-    let open = openJobs(resume, of: past.first?.run ?? Run())
+    // Executed again only for their values, which a cluster job has left in its run's folder.
+    let withoutValues = Set(resume.again.lazy.filter { $0.reason == .valuesMissing }.map { resume.graph[$0.job].name })
+    let open = openJobs(resume, of: past.first?.run ?? Run(), withoutValues)
     plan.queue.resumedSince = past.last?.entry.startedAt
     plan.queue.unrecorded = Set(
       resume.again.map(\.job).filter { id in
@@ -79,7 +81,11 @@ struct ResumeCommand {
         try RunLaunch(context: context, plan: plan, settings: settings).rehearsal(explains: invocation.explains))
     }
     let left = try AbandonedClusterJobs(
-      of: past.map { AbandonedClusterJobs.EarlierRun(id: $0.entry.id, folder: $0.entry.folder, run: $0.run) }, open)
+      of: past.map { past in
+        AbandonedClusterJobs.EarlierRun(
+          id: past.entry.id, folder: past.entry.folder, run: past.run,
+          withoutValues: past.withoutValues.intersection(withoutValues))
+      }, open)
     plan.queue.cluster = RunCluster(earlier: left.followed)
     if let ending = left.ending { context.note(ending) }
     try left.cancelOthers()
@@ -89,9 +95,12 @@ struct ResumeCommand {
     try RunLaunch(context: context, plan: plan, settings: settings).start()
   }
 
-  /// The jobs of the resumed run without a recorded end, and the facts that decide whether they are followed.
-  private func openJobs(_ resume: ResumePlan, of run: Run) -> AbandonedClusterJobs.Plan {
-    let open = run.jobs.filter(\.isOpen)
+  /// The jobs of the resumed run without a recorded end, or without their values, and the facts that decide whether they
+  /// are followed.
+  private func openJobs(
+    _ resume: ResumePlan, of run: Run, _ withoutValues: Set<String>
+  ) -> AbandonedClusterJobs.Plan {
+    let open = run.jobs.filter { $0.isOpen || withoutValues.contains($0.job.name) }
     let reasons = Dictionary(resume.again.map { ($0.job, $0.reason) }) { first, _ in first }
     return AbandonedClusterJobs.Plan(
       graph: resume.graph, restored: Set(resume.restored.keys), leftOut: resume.leftOut,
