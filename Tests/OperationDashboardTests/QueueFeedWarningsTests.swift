@@ -415,7 +415,7 @@ struct QueueFeedWarningsTests {
     rig.queue.addOperation(Giving("short", .success(1)))
     #expect(rig.completes())
     clock.advance(by: .seconds(30))
-    #expect(rig.feed.nextWake == nil && rig.feed.stream.warnings.next == nil)
+    rig.feed.stream.queue.sync { #expect(rig.feed.nextWake == nil && rig.feed.stream.warnings.next == nil) }
   }
 
   @Test func anOrdinaryHourRaisesNone() {
