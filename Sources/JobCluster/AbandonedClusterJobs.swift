@@ -92,7 +92,7 @@ package struct AbandonedClusterJobs {
       numbers[observer.identity(job: job, attempt: 1).job].map { observer.identity(job: job, attempt: $0) }
     }
 
-    /// Whether a submission is not that of an attempt which had this number in the cluster.
+    /// Whether a submission is another one than the attempt with this number in the cluster.
     func isLater(_ submission: SlurmIdentity, than number: String) -> Bool {
       let id = observer.files.claim(of: submission) ?? found.first { $0.identity == submission }?.id
       return id?.description != number

@@ -34,7 +34,7 @@ package struct JobRecord: Sendable, Equatable {
     var inputsHash: String?
     var outputs: [String: String] = [:]
     var place: ClusterPlace?
-    /// Whether `place` is that of an earlier attempt than the next one.
+    /// Whether another attempt than the one at `place` is the next.
     var isPlaceOver = false
     var cancelling: Cancelling?
   }
