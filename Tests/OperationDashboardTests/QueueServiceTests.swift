@@ -203,9 +203,9 @@ private func eventually(_ feed: RemoteFeed, _ condition: (Run) -> Bool) -> Bool 
     service.stop()
   }
 
-  /// A dashboard that has closed while a program was attached, with an operation that executes.
-  private func closed(
-    leaving: Bool, _ body: (_ dashboard: Dashboard, _ remote: RemoteFeed, _ left: Manual) async throws -> Void
+  /// Stops the operations of a dashboard that has closed while a program was attached: later ones are not cancelled.
+  private func stopAfterTheEnd(
+    leaving: Bool, _ stop: (_ dashboard: Dashboard, _ remote: RemoteFeed) -> Void
   ) async throws {
     let folder = try TemporaryFolder()
     let path = folder.url.path() + "/live"
@@ -224,32 +224,22 @@ private func eventually(_ feed: RemoteFeed, _ condition: (Run) -> Bool) -> Bool 
     dashboard.add(left)
     #expect(await soon { left.isExecuting })
     #expect(!dashboard.observed.isResting)
-    try await body(dashboard, remote, left)
+    stop(dashboard, remote)
+    #expect(await soon { left.isFinished })
+    let later = Manual("later")
+    dashboard.add(later)
+    #expect(await soon { later.isExecuting || later.isCancelled })
+    #expect(left.isCancelled && !later.isCancelled)
+    later.finish()
     service.stop()
   }
 
   @Test(arguments: [true, false]) func anInterruptWhileSomebodyWatchesEndsNothingLater(leaving: Bool) async throws {
-    try await closed(leaving: leaving) { dashboard, _, left in
-      dashboard.interrupt()
-      #expect(await soon { left.isFinished })
-      let later = Manual("later")
-      dashboard.add(later)
-      #expect(await soon { later.isExecuting || later.isCancelled })
-      #expect(left.isCancelled && !later.isCancelled)
-      later.finish()
-    }
+    try await stopAfterTheEnd(leaving: leaving) { dashboard, _ in dashboard.interrupt() }
   }
 
   @Test func aStopAfterTheDashboardEndsNothingLater() async throws {
-    try await closed(leaving: true) { dashboard, remote, left in
-      remote.send(.stop(.terminate, by: .person))
-      #expect(await soon { left.isFinished })
-      let later = Manual("later")
-      dashboard.add(later)
-      #expect(await soon { later.isExecuting || later.isCancelled })
-      #expect(left.isCancelled && !later.isCancelled)
-      later.finish()
-    }
+    try await stopAfterTheEnd(leaving: true) { _, remote in remote.send(.stop(.terminate, by: .person)) }
   }
 
   @Test func aFolderThatOthersCanReachIsRefused() throws {
