@@ -79,19 +79,19 @@ struct FuzzTests {
     var bench = Bench(RunBuilder(Self.jobs, slots: 4, pools: ["net": 3]))
     var drawn = 0
     var stopped = 0
-    for round in 0..<100_000 {
+    for round in 0..<25_000 {
       let message = message(&bench.builder, &random)
       bench.now = max(bench.now, bench.builder.time)
       bench.effects = []
       // Not after every message: messages between two frames meet a model that is not prepared.
       bench.effects += Update.apply(message, to: &bench.model, now: bench.now)
       if bench.effects.contains(where: { if case .send(.stop) = $0 { true } else { false } }) { stopped += 1 }
-      guard round % 100 == 0 else { continue }
+      guard round % 50 == 0 else { continue }
       FramePreparation.prepare(&bench.model, now: bench.now)
-      check(bench, ScreenTraits(isASCII: round % 200 == 0, palette: .sixteen))
+      check(bench, ScreenTraits(isASCII: round % 100 == 0, palette: .sixteen))
       drawn += 1
     }
-    #expect(drawn == 1000)
+    #expect(drawn == 500)
     #expect(stopped > 0)
   }
 
