@@ -47,6 +47,8 @@ import Testing
     ("get --sums=L --base http://h/d/", .get(DownloadRequest(sums: "L", base: "http://h/d/"))),
     ("each -k x{} -j 4 a", .each(EachRequest(command: "x{}", arguments: ["-j", "4", "a"]))),
     ("each true -- a -b", .each(EachRequest(command: "true", arguments: ["a", "-b"]))),
+    ("each -- true -- a -b", .each(EachRequest(command: "true", arguments: ["a", "-b"]))),
+    ("-- each x{} -j", .each(EachRequest(command: "x{}", arguments: ["-j"]))),
     ("each -n 2 -d ; -j4 x", .each(EachRequest(command: "x", delimiter: [59], perJob: 2))),
     ("-n2 -0 each x a", .each(EachRequest(command: "x", arguments: ["a"], delimiter: [0], perJob: 2))),
     (
@@ -145,7 +147,9 @@ import Testing
     ("", "no command: opdash --help lists them"),
     ("frobnicate --help", "unknown command 'frobnicate'; see opdash --help"),
     ("rum --failed", "opdash run has no option --failed; see opdash run --help"),
-    ("bui/ld", "unknown command 'bui/ld'; see opdash --help"),
+    ("bui/ld", "unknown command 'bui/ld': did you mean 'opdash run bui/ld'?"),
+    ("run caf\u{FFFD}.yml", "'caf\u{FFFD}.yml' is not UTF-8: rename it, or name a link that leads to it"),
+    ("get u -d \u{FFFD}", "--dir '\u{FFFD}' is not UTF-8: rename it, or name a link that leads to it"),
     ("release.yml", "unknown command 'release.yml': did you mean 'opdash run release.yml'?"),
     ("run a.yml --slot 4", "unknown option '--slot': did you mean '--slots'? See opdash run --help"),
     ("run a.yml --slot=4", "unknown option '--slot': did you mean '--slots'? See opdash run --help"),
@@ -229,6 +233,15 @@ import Testing
       "each gzip -k foo",
       "'-k' after the command 'gzip' would be an argument of a job: quote the command, as in opdash each 'gzip -k' …, "
         + "or write -- before the arguments"
+    ),
+    (
+      "each -- gzip -k foo",
+      "'-k' after the command 'gzip' would be an argument of a job: quote the command, as in opdash each 'gzip -k' …, "
+        + "or write -- before the arguments"
+    ),
+    (
+      "-- each echo ::: a",
+      "':::' stands outside of the command: quote the command, as in opdash each 'echo {}' a b"
     ),
     (
       "each echo {.}",

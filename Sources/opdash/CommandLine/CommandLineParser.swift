@@ -25,17 +25,17 @@ struct CommandLineParser {
   private init(rest: ArraySlice<String>) { self.rest = rest }
 
   private mutating func readWords() throws(UsageError) {
+    var isOver = false
     while let word = rest.popFirst() {
-      if word == "--" {
-        operands += rest
-        rest = []
-      } else if word.hasPrefix("--") {
-        try readLong(word)
-      } else if word.hasPrefix("-"), word != "-" {
-        try readLetters(word)
-      } else {
+      if isOver || !word.hasPrefix("-") || word == "-" {
         operands.append(word)
         if operands.count == 2, operands[0] == CommandName.each.rawValue { try readArguments() }
+      } else if word == "--" {
+        isOver = true
+      } else if word.hasPrefix("--") {
+        try readLong(word)
+      } else {
+        try readLetters(word)
       }
     }
   }
@@ -108,6 +108,7 @@ struct CommandLineParser {
     guard let text = attached ?? rest.popFirst() else {
       throw UsageError("\(option.spelled) needs a value: \(option.takes)")
     }
+    try Self.checkText(text, "\(option.spelled) ")
     guard option.apply(&values, text) else {
       let fault = "\(option.spelled) takes \(option.takes); this is '\(text)'"
       guard case .words(let words) = option.candidates else { throw UsageError(fault) }
@@ -157,6 +158,8 @@ struct CommandLineParser {
     if values.each.isRaw, name != .each {
       throw UsageError("--output raw is for opdash each; opdash \(name.rawValue) prints lines, grouped or github")
     }
+    // The planner answers for arguments and URLs, which no link can stand for.
+    if name != .each, name != .get { for word in operands { try Self.checkText(word) } }
     switch name {
     case .run, .watch: return .run(Array(operands))
     case .list: return .list(file: operands.first)
@@ -251,6 +254,12 @@ struct CommandLineParser {
     }
   }
 
+  /// Throws for a word with bytes that are not UTF-8, which would name another file: Foundation has replaced them.
+  private static func checkText(_ word: String, _ option: String = "") throws(UsageError) {
+    guard word.unicodeScalars.contains("\u{FFFD}") else { return }
+    throw UsageError("\(option)'\(word)' is not UTF-8: rename it, or name a link that leads to it")
+  }
+
   private func control(
     _ action: RunAction, _ operands: ArraySlice<String>
   ) throws(UsageError) -> Invocation.Command {
@@ -262,8 +271,9 @@ struct CommandLineParser {
 
   /// The error of a first word that is neither a command nor the name of a job.
   static func unknownCommand(_ word: String) -> UsageError {
-    let isJobFile = JobFileSearch.extensions.contains { word.hasSuffix(".\($0)") }
-    let near = isJobFile ? "opdash run \(word)" : NearestName.of(word, in: CommandName.allCases.map(\.rawValue))
+    let near =
+      JobFileSearch.isFile(word)
+      ? "opdash run \(word)" : NearestName.of(word, in: CommandName.allCases.map(\.rawValue))
     return UsageError(
       "unknown command '\(word)'" + (near.map { ": did you mean '\($0)'?" } ?? "; see opdash --help"))
   }
