@@ -43,10 +43,11 @@ struct RunPlanner {
     }
     var entries = request.urls.map { DownloadList.Entry(url: $0, place: nil) }
     if let list = request.list {
-      entries += DownloadList.entries(in: try context.parts.readList(list), file: list == "-" ? "<stdin>" : list)
+      let text = try context.parts.readList(listPlace(list))
+      entries += DownloadList.entries(in: text, file: list == "-" ? "<stdin>" : list)
     }
     if let place = request.sums {
-      let sums = try DownloadSums(context.parts.readSums(place), from: place)
+      let sums = try DownloadSums(context.parts.readSums(listPlace(place)), from: place)
       entries = try request.listedBase.map { try sums.entries(base: $0) } ?? sums.checked(entries)
     }
     // Created by the first download that has something to write into it.
@@ -60,9 +61,14 @@ struct RunPlanner {
     let lists = [request.list, request.sums].compactMap(\.self)
     plan.isResumable = !lists.contains(where: ForeignFile.isReadOnce)
     for list in lists where !ForeignFile.isReadOnce(list) && !DownloadRequest.isURL(list) {
-      plan.files.add(environment.absolute(list), "the list")
+      plan.files.add(listPlace(list), "the list")
     }
     return plan
+  }
+
+  /// Where a list is; its path begins in the folder of the command, which is another one in a resumed run.
+  private func listPlace(_ list: String) -> String {
+    ForeignFile.isReadOnce(list) || DownloadRequest.isURL(list) ? list : environment.absolute(list)
   }
 
   /// The jobs of `opdash each`; jobs of standard input arrive during the run, unless it is only rehearsed.

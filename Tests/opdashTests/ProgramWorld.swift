@@ -29,6 +29,7 @@ final class ProgramWorld {
   var text: String?
   var settings: Result<SettingsFile?, Faults> = .success(nil)
   var path: String?
+  var listPath: String?
   var vars: [String: String] = [:]
   /// The graph whose cluster jobs were checked, and the fault that is found.
   var checked: JobGraph?
@@ -69,7 +70,10 @@ final class ProgramWorld {
             subject: .graph(JobGraph(name: name)), source: name, closing: { ["it showed \($0.counts.succeeded)"] },
             cleanUp: { [weak self] in self?.cleanUps += 1 })
       },
-      readList: { _ in "http://h/listed\n" },
+      readList: { path in
+        self.listPath = path
+        return "http://h/listed\n"
+      },
       serve: { _, greeting, folders in
         self.served = (greeting, folders)
         return { self.served = nil }

@@ -40,6 +40,15 @@ import Testing
     #expect(second.options?.origin.words == ["test"])
   }
 
+  /// A resumed run reads it again from another folder.
+  @Test func aListIsReadFromTheFolderOfTheCommand() {
+    for (word, path) in [("urls.txt", "/w/urls.txt"), ("../l", "/w/../l"), ("/tmp/l", "/tmp/l"), ("-", "-")] {
+      let world = ProgramWorld()
+      world.perform("get -i \(word)")
+      #expect(world.listPath == path)
+    }
+  }
+
   @Test func aFileHasOnePathForItsRecordsHoweverItIsNamed() throws {
     let folder = try TemporaryFolder()
     let place = folder.file("x").path()
