@@ -67,6 +67,14 @@ struct DetachedRunTests {
     #expect(try place.run("ps").outputText.isEmpty)
   }
 
+  /// A list can't come from the terminal that the run leaves.
+  @Test func aDetachedListNeedsOtherInputThanTheTerminal() throws {
+    let pty = try place.pty(script: "$OPDASH each --detach 'echo {}'; echo status $?")
+    #expect(pty.waitUntil { $0.text.contains("status 2") }, "\(pty.text)")
+    #expect(pty.text.contains("opdash each needs arguments after the command"), "\(pty.text)")
+    #expect(try place.run("ps").outputText.isEmpty)
+  }
+
   /// The shell leads the session of the terminal: when that is closed, the system sends SIGHUP to all of it.
   @Test func theEndOfTheTerminalAndOfTheLoginIsNoEndOfTheRun() throws {
     let pty = try place.pty(script: "$OPDASH run --detach --approve all jobs.yml && exec sleep 1000")
@@ -100,6 +108,38 @@ struct DetachedRunTests {
     try place.write("", to: "go")
     #expect(wait.ending() == .exited(0))
     #expect(try place.run("logs", "last", "nap").outputText == "napped\n")
+  }
+
+  /// The terminals that the programs with this home have open.
+  private var openTerminals: [String] {
+    let files = FileManager.default
+    func names(_ path: String) -> [String] { (try? files.contentsOfDirectory(atPath: path)) ?? [] }
+    let home = Substring("HOME=\(place.folder.url.path)")
+    return names("/proc").filter { pid_t($0) != nil }.flatMap { pid in
+      guard ProcessTable.text("/proc/\(pid)/environ")?.split(separator: "\0").contains(home) == true else { return [] }
+      return names("/proc/\(pid)/fd").compactMap { number in
+        let file = try? files.destinationOfSymbolicLink(atPath: "/proc/\(pid)/fd/\(number)")
+        return file.flatMap { $0.hasPrefix("/dev/pts/") || $0 == "/dev/tty" ? $0 : nil }
+      }
+    }
+  }
+
+  /// With a file as input, the keys come from `/dev/tty`.
+  @Test(arguments: ["", "<nap.yml"])
+  func noProcessOfALeftRunHoldsItsTerminal(_ redirection: String) throws {
+    let marker = ProcessTable.marker()
+    try place.write("jobs: { nap: { run: [sleep, \"\(marker)\"] } }", to: "nap.yml")
+    let pty = try place.pty(words: ["run", "nap.yml"], redirection: redirection)
+    #expect(pty.waitUntil { $0.text.contains("━━━") && ProcessTable.sleepers(marker) == 1 })
+    let (program, home) = (pty.program, "HOME=\(place.folder.url.path)")
+    #expect(!openTerminals.isEmpty)
+    pty.send("D")
+    #expect(pty.waitUntil { $0.ending == .exited(0) }, "\(pty.report)")
+    #expect(eventually { openTerminals.isEmpty }, "\(openTerminals)")
+    // The same guardian still ends the jobs.
+    #expect(ProcessTable.guardians(home).count == 1 && ProcessTable.sleepers(marker) == 1)
+    kill(program, SIGKILL)
+    #expect(eventually { ProcessTable.processes(with: marker).isEmpty && ProcessTable.guardians(home).isEmpty })
   }
 
   /// strace holds up the process of a starting job before it closes the run's descriptors.

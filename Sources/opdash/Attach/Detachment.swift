@@ -21,6 +21,8 @@ struct Detachment {
     guard let number = Int32(text), FileStatus(number)?.kind == S_IFIFO else { return nil }
     descriptor = number
     _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+    // `start` closes a terminal, and main opens a stream in its place that can't be read.
+    if fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE == O_WRONLY { environment.inputIsTerminal = true }
     // The end of a login sends it to all processes that it has started.
     signal(SIGHUP, SIG_IGN)
   }
@@ -76,9 +78,7 @@ struct Detachment {
     for descriptor in [report[0]] + errors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
-    if isatty(STDIN_FILENO) == 1 {
-      posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-    }
+    if isatty(STDIN_FILENO) == 1 { posix_spawn_file_actions_addclose(&actions, STDIN_FILENO) }
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO)
     var attributes = posix_spawnattr_t()
