@@ -173,8 +173,8 @@ struct Program {
   private func complete(_ words: [String]) {
     let completion = Completion(
       words: words, scenarios: RunPlan.scenarios.map { .init(text: $0, summary: $1) },
-      jobs: { file in
-        let choice = try? JobFileSearch(directory: environment.currentDirectory).choose(file: file)
+      jobs: { operands in
+        let choice = try? JobFileSearch(directory: environment.currentDirectory).choose(operands)
         // Completion must not wait for input.
         guard let choice, !ForeignFile.isReadOnce(choice.file),
           let graph = try? context.parts.load(choice.file, environment, [:], { _ in })

@@ -11,8 +11,10 @@ struct CompletionTests {
   private func answer(_ words: [String]) -> Completion.Answer {
     Completion(
       words: words, scenarios: [.init(text: "collect", summary: "content"), .init(text: "diamond")],
-      jobs: { file in
-        guard let file else { return [.init(text: "build", summary: "the program"), .init(text: "test:unit")] }
+      jobs: { operands in
+        guard let file = operands.first, JobFileSearch.isFile(file) else {
+          return [.init(text: "build", summary: "the program"), .init(text: "test:unit")]
+        }
         return [.init(text: "of \(file)")]
       },
       runs: { areUnfinished in

@@ -39,6 +39,19 @@ struct JobFileSearchTests {
     }
   }
 
+  /// As the instance of a matrix of platforms has one.
+  @Test func aWordWithASlashThatIsNoFileIsAJob() throws {
+    try make("opdash.yml")
+    try make("a/b/ci")
+    #expect(try choose("a/b/ci", in: "") == .init(file: "a/b/ci"))
+    for job in ["build[linux/amd64]", "ci/x"] {
+      #expect(try choose(job, "more", in: "") == .init(file: "opdash.yml", jobs: [job, "more"]))
+    }
+    for file in ["./ci/x", "../x", "/none", "ci/x.yml"] { #expect(try choose(file, in: "") == .init(file: file)) }
+    let search = JobFileSearch(directory: folder.url.path())
+    #expect(search.jobs(["ci/x", "y"], of: folder.file("opdash.yml").path()) == ["ci/x", "y"])
+  }
+
   @Test func anyFileIsTakenWhereNoneIsFound() throws {
     try make("a/b/ci")
     // The temporary folder may be below somebody's job file.

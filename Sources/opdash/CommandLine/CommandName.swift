@@ -95,9 +95,9 @@ enum CommandName: String, CaseIterable {
         """
         Runs the jobs of a job file, YAML or JSON. \(Self.search)
 
-        Naming jobs runs those and what they need; * and ? stand for any characters. The first word is FILE if it is -
-        or has a slash or a job file's ending, and where there is no opdash.yml. opdash JOB... is short for opdash run
-        JOB... where JOB is not the name of a command.
+        Naming jobs runs those and what they need; * and ? stand for any characters. The first word is FILE if it is -,
+        has a job file's ending, or has a slash and is there, and where there is no opdash.yml. opdash JOB... is short
+        for opdash run JOB... where JOB is not the name of a command and has no slash.
 
         On a terminal it shows the dashboard, elsewhere a line for each change of state.
         """,

@@ -21,8 +21,8 @@ struct Completion {
   /// The words after the program's name; the last one, which may be empty, is being typed.
   let words: [String]
   let scenarios: [Candidate]
-  /// The jobs of the file that a command line names or, for nil, of the one that is found.
-  let jobs: (_ file: String?) -> [Candidate]
+  /// The jobs of the file that the operands of a command line name, or else of the one that is found.
+  let jobs: (_ operands: [String]) -> [Candidate]
   /// The names of the recorded runs, the newest first; on request only the runs that can be resumed.
   let runs: (_ areUnfinished: Bool) -> [Candidate]
   /// The names of the runs that are going on.
@@ -83,7 +83,7 @@ struct Completion {
     }
     guard let command = line.command else {
       let commands = CommandName.allCases.map { Candidate(text: $0.rawValue, summary: $0.row.summary) }
-      return fitting(commands + (current.isEmpty ? [] : jobs(nil)), current)
+      return fitting(commands + (current.isEmpty ? [] : jobs([])), current)
     }
     return operands(of: command, line.operands, current)
   }
@@ -95,14 +95,13 @@ struct Completion {
     // A command line of another program.
     case .commandLine: return before.isEmpty ? .candidates([]) : .files([])
     case .fileAndJobs:
-      let file = before.first.flatMap { JobFileSearch.isFile($0) ? $0 : nil }
-      let answer = fitting(jobs(file).filter { !before.contains($0.text) }, current)
+      let answer = fitting(jobs(before).filter { !before.contains($0.text) }, current)
       return answer == .candidates([]) && before.isEmpty ? .files(JobFileSearch.extensions) : answer
-    case .runAndJob where !before.isEmpty: return fitting(jobs(nil), current)
+    case .runAndJob where !before.isEmpty: return fitting(jobs([]), current)
     case .run, .twoRuns, .runOrFile, .runAndJob:
       let answer = fitting(runs(command == .resume) + [Candidate(text: "last", summary: "the newest run")], current)
       return answer == .candidates([]) && operands == .runOrFile ? .files([]) : answer
-    case .runAndJobs where !before.isEmpty: return fitting(jobs(nil), current)
+    case .runAndJobs where !before.isEmpty: return fitting(jobs([]), current)
     case .runOrProcess, .runAndJobs: return fitting(live(), current)
     case .runAndNumber: return before.isEmpty ? fitting(live(), current) : .candidates([])
     case .file: return .files(JobFileSearch.extensions)
@@ -123,8 +122,7 @@ struct Completion {
   private func values(of option: Option, prefix: String, _ current: String, _ line: Line) -> Answer {
     switch option.candidates {
     case .jobs:
-      let file = line.operands.first.flatMap { JobFileSearch.isFile($0) ? $0 : nil }
-      let all = jobs(file) + [Candidate(text: "all", summary: "every job that asks")]
+      let all = jobs(line.operands) + [Candidate(text: "all", summary: "every job that asks")]
       return fitting(all.map { Candidate(text: prefix + $0.text, summary: $0.summary) }, current)
     case .words(let words):
       // Only `each` prints what commands write as it is.

@@ -29,7 +29,8 @@ struct JobFileSearch {
         guard !found.isEmpty else {
           let known = graph.jobs.map(\.name) + Set(graph.jobs.compactMap(\.matrix)).sorted()
           guard isBare, name == jobs.first else {
-            throw UsageError("\(file) has no job '\(name)'" + NearestName.hint(for: name, in: known))
+            let note = name.contains("/") && name == jobs.first ? ", and it is not a file" : ""
+            throw UsageError("\(file) has no job '\(name)'\(note)" + NearestName.hint(for: name, in: known))
           }
           throw UsageError(
             "'\(name)' is neither a command nor a job of \(file)"
@@ -48,7 +49,7 @@ struct JobFileSearch {
 
   /// Takes the first word as a file if it is one by its form or, where no folder has a job file, by any name.
   func choose(_ words: [String]) throws(UsageError) -> Choice {
-    if let first = words.first, Self.isFile(first) { return Choice(file: first, jobs: Array(words.dropFirst())) }
+    if let first = words.first, isFile(first) { return Choice(file: first, jobs: Array(words.dropFirst())) }
     if let found = try find() { return Choice(file: found.path, jobs: words, isAbove: found.isAbove) }
     guard let first = words.first else {
       throw UsageError("no job file is named, and there is no opdash.yml here or in a folder above")
@@ -67,16 +68,23 @@ struct JobFileSearch {
 
   /// The words of an earlier command line that name jobs; it had the absolute `file`, whether it named it or not.
   func jobs(_ words: [String], of file: String) -> [String] {
-    guard let first = words.first, Self.isFile(first) || JobFile.path(of: first, in: directory) == file else {
+    guard let first = words.first, isFile(first) || JobFile.path(of: first, in: directory) == file else {
       return words
     }
     return Array(words.dropFirst())
   }
 
-  /// Whether a word is a job file and no job: `-`, a path, or a name that ends as a job file's does.
-  static func isFile(_ word: String) -> Bool {
-    word == "-" || word.contains("/") || extensions.contains { word.hasSuffix(".\($0)") }
+  /// Whether a word is a job file and no job; a path that leads to no file may be a job, as `build[linux/amd64]` is.
+  private func isFile(_ word: String) -> Bool {
+    let isDoubtful =
+      word.contains("/") && !Self.hasEnding(word) && !["/", "./", "../"].contains(where: word.hasPrefix)
+    return isDoubtful ? access(path(word), F_OK) == 0 || (try? find()) == nil : Self.isFile(word)
   }
+
+  /// Whether a word has the form of a job file: `-`, a path, or a name that ends as a job file's does.
+  static func isFile(_ word: String) -> Bool { word == "-" || word.contains("/") || hasEnding(word) }
+
+  private static func hasEnding(_ word: String) -> Bool { extensions.contains { word.hasSuffix(".\($0)") } }
 
   /// The operand that names a file to a command, with a space before it; empty for the file that it finds without one.
   func operand(for file: String) -> String {
