@@ -98,7 +98,11 @@ struct DotenvTests {
       "1:12: text follows the closing quote of A: delete it, or write a blank and '#' before a comment"
     ),
     ("A=s3cret${B}", "1:9: B has no value before this line: set it, or write ${B:-default}"),
-    ("A=s3cret$B", "1:9: B has no value before this line: set it, or use single quotes for a plain '$'"),
+    (
+      "A=s3cret$hunter2",
+      "1:9: a '$' in the value of A stands before a name without a value: use single quotes for a plain '$', or set the "
+        + "name before this line"
+    ),
     ("A=s3cret${B?set it in ${HOME}}", "1:9: B has no value: set it in ${HOME}"),
     ("A=s3cret${B", "1:9: '${' in the value of A has no closing '}': add it, or use single quotes for a plain '${'"),
     (

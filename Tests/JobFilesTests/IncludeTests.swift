@@ -193,6 +193,18 @@ struct IncludeTests {
     #expect(graph.jobs.map(\.name) == ["a", "c", "b"])
   }
 
+  /// As for the main file: `..` is the folder above the one that the link leads to.
+  @Test func pathsInALinkedFolderBeginWhereTheLinkLeads() throws {
+    let manager = FileManager.default
+    try manager.createDirectory(at: folder.file("shared/jobs"), withIntermediateDirectories: true)
+    try manager.createSymbolicLink(atPath: directory + "/linked", withDestinationPath: "shared/jobs")
+    let graph = try graph(
+      "include: linked/a.yml\njobs: { m: ls }",
+      ["shared/jobs/a.yml": "include: ../b.yml\njobs: { a: { run: ls, dir: .. } }", "shared/b.yml": "jobs: { b: ls }"])
+    #expect(graph.jobs.map(\.name) == ["m", "a", "b"])
+    #expect(try work(graph, "a").directory == directory + "/shared")
+  }
+
   @Test func filesThatIncludeEachOtherAreAFault() throws {
     try Data("include: main.yml".utf8).write(to: folder.file("a.yml"))
     #expect(

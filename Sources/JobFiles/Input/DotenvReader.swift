@@ -232,7 +232,11 @@ struct DotenvReader {
     if hasBraces { index += 1 }
     let name = takeVariable()
     guard hasBraces else {
-      return name.isEmpty ? "$" : use(name, part, of: &value, at: start, advice: "use single quotes for a plain '$'")
+      // The name may be a part of a secret.
+      let fault =
+        "a '$' in the value of \(value.name) stands before a name without a value: use single quotes for a plain '$', "
+        + "or set the name before this line"
+      return name.isEmpty ? "$" : use(name, part, of: &value, at: start, fault)
     }
 
     var sign = ""
@@ -275,7 +279,9 @@ struct DotenvReader {
         faults.add(start, "\(name) has no value: \(reason)")
       }
       return ""
-    default: return use(name, part, of: &value, at: start, advice: "write ${\(name):-default}")
+    default:
+      let fault = "\(name) has no value before this line: set it, or write ${\(name):-default}"
+      return use(name, part, of: &value, at: start, fault)
     }
   }
 
@@ -297,12 +303,12 @@ struct DotenvReader {
 
   /// The value of a variable; empty after a fault, and where it is not used.
   private mutating func use(
-    _ name: String, _ part: Part, of value: inout Assignment, at start: Place, advice: String
+    _ name: String, _ part: Part, of value: inout Assignment, at start: Place, _ fault: String
   ) -> String {
     guard part.isUsed else { return "" }
     if let text = known[name] { return text }
     value.isBroken = true
-    faults.add(start, "\(name) has no value before this line: set it, or \(advice)")
+    faults.add(start, fault)
     return ""
   }
 

@@ -183,7 +183,9 @@ struct JobFileParts {
     guard let source = source(item, "include", file) else { return }
     let number = faults.files.count
     paths.append(file.path)
-    faults.add(FaultLog.File(name: file.shown, source: source, directory: FilePath.folder(of: file.path)))
+    // As of the main file: `..` leaves the folder that a link leads to.
+    let folder = FilePath.folder(of: JobFileInput.path(of: file.path, in: "/"))
+    faults.add(FaultLog.File(name: file.shown, source: source, directory: folder))
     numbers[real] = number
     let node: YAMLNode?
     do throws(YAMLError) {
