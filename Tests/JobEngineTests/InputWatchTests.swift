@@ -99,6 +99,45 @@ struct InputWatchTests {
     #expect(noticed.withLock(\.self) == [clock.now])
   }
 
+  /// The event of another file may come much later.
+  @Test func aMissingFileHasGoneWhenItsFolderChanged() throws {
+    for name in ["sub/a", "sub/b", "sub/c"] { try write(name) }
+    let job = InputWatch.Job(id: JobID(0), inputs: [BytePath(root + "/sub")], creates: [], directory: nil)
+    let changes = Lock<[InputWatch.Change]>([])
+    let watch = InputWatch([job], rules: WatchRules(), hashes: FileHashes(), clock: clock) { result in
+      if case .success(let new) = result { changes.withLock { $0 += new.values } }
+    }
+    defer { watch.stop() }
+    let isBegun = Lock(false)
+    watch.whenIdle { isBegun.withLock { $0 = true } }
+    #expect(eventually { isBegun.withLock(\.self) })
+    func next() throws -> InputWatch.Change {
+      let count = changes.withLock(\.count)
+      #expect(
+        eventually {
+          if !clock.due.isEmpty { clock.advance(by: .milliseconds(300)) }
+          return changes.withLock(\.count) > count
+        })
+      return try #require(changes.withLock(\.last))
+    }
+    let path = root + "/sub/a"
+    try FileManager.default.removeItem(atPath: path)
+    let changed = try #require(FileStatus(root + "/sub")).changed
+    // A change of content does not change the folder.
+    #expect(eventually { systemTime() > changed + InputWatch.tick })
+    let file = try FileHandle(forWritingTo: folder.file("sub/b"))
+    try file.write(contentsOf: Data("more than before, which was an identifier".utf8))
+    try file.close()
+    let first = try next()
+    #expect(first.gone == InputWatch.Gone(path: path, time: changed) && first.path == path && first.stillGone == nil)
+    #expect(first.time > changed)
+    try place("sub/c")
+    let second = try next()
+    #expect(second.gone == nil && second.stillGone == path)
+    try place("sub/a")
+    #expect(try next().stillGone == nil)
+  }
+
   @Test func anEditorThatReplacesOrRemovesAFileMakesOneChange() throws {
     try write("a.txt")
     let watch = watch(["a.txt"])

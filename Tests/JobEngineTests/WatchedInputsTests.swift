@@ -50,15 +50,18 @@ struct WatchedInputsTests {
 
   /// Reports a change of the job's input, as a watch does that has read other content.
   private func report(
-    _ hash: String?, readAt read: Duration, gone: String? = nil, of job: Int = 0, to queue: JobQueue
+    _ hash: String?, readAt read: Duration, gone: InputWatch.Gone? = nil, of job: Int = 0, to queue: JobQueue
   ) {
     let change = change(hash, gone: gone, readAt: read)
     queue.stream.queue.sync { queue.enter { $0.inputsChanged([JobID(job): change]) } }
   }
 
-  private func change(_ hash: String?, gone: String? = nil, readAt read: Duration = .zero) -> InputWatch.Change {
+  private func change(
+    _ hash: String?, gone: InputWatch.Gone? = nil, stillGone: String? = nil, readAt read: Duration = .zero
+  ) -> InputWatch.Change {
     InputWatch.Change(
-      path: gone ?? "in", gone: gone, time: systemTime() - .seconds(1), noticed: nil, hash: hash, read: read)
+      path: gone?.path ?? "in", gone: gone, stillGone: stillGone, time: systemTime() - .seconds(1), noticed: nil,
+      hash: hash, read: read)
   }
 
   @Test func aChangeThatWasReadBeforeTheStartExecutesNothing() throws {
@@ -85,25 +88,52 @@ struct WatchedInputsTests {
         service: isService ? Service() : nil),
     ])
     defer { end(queue) }
-    let early = queue.stream.clock.now
+    let early = InputWatch.Gone(path: path("out"), time: systemTime())
     #expect(eventually { queue.run[JobID(0)].state.isOK && queue.run[JobID(1)].state == .executing })
+    let late = InputWatch.Gone(path: path("out"), time: systemTime())
     let read = queue.stream.clock.now
     try write("go", "")
     #expect(eventually { queue.run[JobID(2)].state.isActive && (isService || queue.run[JobID(2)].inputsHash != nil) })
-    // Its maker has made it since.
-    report("other", readAt: early, gone: path("out"), of: 2, to: queue)
+    // Its maker has ended since.
+    report("other", readAt: read, gone: early, of: 2, to: queue)
     #expect(queue.run[JobID(2)].cancelling == nil && queue.run[JobID(0)].state.isTerminal)
-    report("other", readAt: read, gone: path("out"), of: 2, to: queue)
+    report("other", readAt: read, gone: late, of: 2, to: queue)
     #expect(eventually { queue.run[JobID(0)].attempt?.number == 2 && queue.run[JobID(2)].attempt?.number == 2 })
   }
 
+  /// The maker drops the file of its attempt before, as a bundler whose names have a hash does.
+  @Test(arguments: [false, true])
+  func aProductThatItsMakerReplacesRestartsNoReader(isService: Bool) throws {
+    try write("in", "1")
+    let queue = try start([
+      job("bundle", "mkdir -p out; rm -f out/*; cp in out/$(cat in)", inputs: ["in"], creates: ["out"]),
+      job(
+        "test", "exec sleep 600", inputs: ["out/*"], needs: [JobNeed(JobID(0))], service: isService ? Service() : nil),
+    ])
+    defer { end(queue) }
+    func hasStarted(_ number: Int) -> Bool {
+      let record = queue.run[JobID(1)]
+      return record.state.isActive && record.attempt?.number == number && (isService || record.inputsHash != nil)
+    }
+    #expect(eventually { hasStarted(1) })
+    for number in 2...3 {
+      try write("in", "\(number)")
+      #expect(eventually { hasStarted(number) })
+      #expect(stays(moments: 3) { queue.run.jobs.map { $0.attempt?.number } == [number, number] })
+    }
+  }
+
   @Test func aHeldChangeKeepsItsMissingFile() {
-    let (gone, other) = (change("1", gone: "a"), change("2"))
+    let file = InputWatch.Gone(path: "a", time: .seconds(7))
+    let (gone, other) = (change("1", gone: file), change("2", stillGone: "a"))
     let both = other.after(gone)
-    #expect(both.gone == "a" && both.path == "a" && both.hash == "2")
+    #expect(both.gone == file && both.path == "a" && both.hash == "2")
     #expect(other.after(nil) == other && other.after(change("1")) == other)
-    let next = change("2", gone: "b")
+    let next = change("2", gone: InputWatch.Gone(path: "b", time: .seconds(8)), stillGone: "a")
     #expect(next.after(gone) == next)
+    // It is there again.
+    let (back, another) = (change("2"), change("2", stillGone: "b"))
+    #expect(back.after(gone) == back && another.after(gone) == another)
   }
 
   @Test func aChangeWhileAnAttemptReadsItsInputsWaitsForTheirHash() throws {

@@ -23,8 +23,10 @@ final class InputWatch: @unchecked Sendable {
   struct Change: Equatable {
     /// In words for a person.
     let path: String
-    /// The path of a file that does not exist any more.
-    let gone: String?
+    /// The file, if it does not exist any more.
+    let gone: Gone?
+    /// The file of an earlier change that still does not exist.
+    let stillGone: String?
     /// When the file changed, on the system's clock, since 1970.
     let time: Duration
     /// When its event came, on the clock of the watch; nil if only an event of a folder above did.
@@ -33,6 +35,13 @@ final class InputWatch: @unchecked Sendable {
     let hash: String?
     /// When they had been read, on the clock of the watch.
     let read: Duration
+  }
+
+  /// A file that does not exist any more.
+  struct Gone: Equatable {
+    let path: String
+    /// When it was removed, at the latest, on the system's clock, since 1970.
+    let time: Duration
   }
 
   /// Jobs with the same inputs, and their files as of the last look.
@@ -46,6 +55,8 @@ final class InputWatch: @unchecked Sendable {
     let since = systemTime()
     /// Nil before the first look.
     var files: [BytePath: Version]?
+    /// The file that was reported last as one that does not exist any more.
+    var gone: BytePath?
   }
 
   /// A file as of one look.
@@ -201,19 +212,21 @@ final class InputWatch: @unchecked Sendable {
       // A folder that can't be listed now may be at the next look.
       guard let paths, !isStopped() else { continue }
       let files = versions(of: paths, groups[index], isStopped)
-      let found = compare(files, groups[index])
-      groups[index].files = files
-      guard let (path, time) = found else { continue }
       // The event of a change is there before the change can be seen, but the queue may not have told of it yet.
       noteEvents()
+      let found = compare(files, groups[index])
+      groups[index].files = files
+      guard let (path, time, goneAt) = found else { continue }
       let name = (groups[index].directory.flatMap { path.relative(to: $0) } ?? path).text
       // An attempt reads the ignored ones too.
       let all = try? InputFiles(
         groups[index].inputs, without: groups[index].creates, hashes: hashes, isCancelled: isStopped)
       let hash = try? all?.hash(by: hashes, isCancelled: isStopped)
-      let gone = files[path] == nil ? path.text : nil
+      let stillGone = groups[index].gone.flatMap { files[$0] == nil ? $0.text : nil }
+      if goneAt != nil { groups[index].gone = path }
       let change = Change(
-        path: name, gone: gone, time: time, noticed: arrivals[path] ?? known[path], hash: hash, read: clock.now)
+        path: name, gone: goneAt.map { Gone(path: path.text, time: $0) }, stillGone: stillGone, time: time,
+        noticed: arrivals[path] ?? known[path], hash: hash, read: clock.now)
       for job in groups[index].jobs { changes[job] = change }
     }
     looked = began
@@ -257,20 +270,40 @@ final class InputWatch: @unchecked Sendable {
   }
 
   /// The newest change from the last look; nil if nothing has changed.
-  private func compare(_ files: [BytePath: Version], _ group: Group) -> (path: BytePath, time: Duration)? {
-    var newest: (path: BytePath, time: Duration)?
-    func note(_ path: BytePath, _ time: Duration) {
+  ///
+  /// Of files that do not exist any more, the one that went last is reported, with that time, whatever else has changed.
+  private func compare(
+    _ files: [BytePath: Version], _ group: Group
+  ) -> (path: BytePath, time: Duration, goneAt: Duration?)? {
+    typealias Newest = (path: BytePath, time: Duration)
+    func note(_ path: BytePath, _ changed: Duration, in newest: inout Newest?) {
+      // One that a folder or a link has brought along, or taken away, did not change itself.
+      let time = changed + Self.tick < looked ? noticed : changed
       guard let known = newest else { return newest = (path, time) }
       if (time, known.path) > (known.time, path) { newest = (path, time) }
     }
+    var changed: Newest?
     for (path, version) in files where group.files?[path].map({ version.differs(from: $0) }) ?? true {
       let time = version.file.changed
       if group.files == nil, time <= group.since { continue }
-      // One that a folder or a link has brought along did not change itself.
-      note(path, time + Self.tick < looked ? noticed : time)
+      note(path, time, in: &changed)
     }
-    for path in (group.files ?? [:]).keys where files[path] == nil { note(path, noticed) }
-    return newest
+    var gone: Newest?
+    for path in (group.files ?? [:]).keys where files[path] == nil {
+      note(path, min(noticed, Self.lastChange(above: path) ?? noticed), in: &gone)
+    }
+    guard let newest = gone ?? changed else { return nil }
+    return (newest.path, max(newest.time, changed?.time ?? .zero), gone?.time)
+  }
+
+  /// When the folder has changed that a missing file was in, or the first one above it that exists.
+  private static func lastChange(above path: BytePath) -> Duration? {
+    var folder = path.folder
+    while !folder.bytes.isEmpty {
+      if let status = FileStatus(folder, followsLink: true) { return status.changed }
+      folder = folder.folder
+    }
+    return nil
   }
 }
 

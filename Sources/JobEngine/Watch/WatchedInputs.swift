@@ -65,35 +65,35 @@ extension JobQueue {
     var new: [JobID: InputChange] = [:]
     for (id, change) in changes {
       let record = records[id.index]
+      // A new attempt does not make a missing file, but the job that it needs.
+      let lacking = change.gone.flatMap { isLacking($0.path, since: now - (systemNow - $0.time), id) ? $0.path : nil }
       guard let attempt = record.attempt else {
-        new[id] = InputChange(path: change.path, gone: change.gone)
+        new[id] = InputChange(path: change.path, gone: lacking)
         continue
       }
-      let read = now - (clockNow - change.read)
-      // A new attempt does not make a missing file, but the job that it needs.
-      let lacksProduct = lacksProduct(id, change, readAt: read)
       // An attempt that started later has read the same files, or newer ones.
-      if !lacksProduct, read <= attempt.startedAt { continue }
+      if lacking == nil, now - (clockNow - change.read) <= attempt.startedAt { continue }
       let time = now - (systemNow - change.time)
       if record.job.service != nil {
         // Its inputs have no stated hash: changes from before its start do not count.
-        if lacksProduct || time > attempt.startedAt {
-          new[id] = InputChange(path: change.path, gone: change.gone, writer: .service)
+        if lacking != nil || time > attempt.startedAt {
+          new[id] = InputChange(path: change.path, gone: lacking, writer: .service)
         }
-      } else if lacksProduct || change.hash == nil || change.hash != record.inputsHash {
-        new[id] = InputChange(path: change.path, gone: change.gone, writer: writer(of: change, at: time, attempt))
+      } else if lacking != nil || change.hash == nil || change.hash != record.inputsHash {
+        new[id] = InputChange(path: change.path, gone: lacking, writer: writer(of: change, at: time, attempt))
       }
     }
     scheduler.handle(.inputsChanged(new))
   }
 
-  /// Whether a file that the job reads was missing, and no attempt of the needed job that makes it has ended since.
-  private func lacksProduct(_ id: JobID, _ change: InputWatch.Change, readAt read: Duration) -> Bool {
-    guard let gone = change.gone.map({ BytePath($0) }) else { return false }
-    return graph[id].needs.contains { need in
-      guard graph[need.job].creates(gone) else { return false }
+  /// Whether a job that this one needs makes the missing file, and it went after the newest attempt of that job.
+  ///
+  /// A job may replace its products by others: what went before its end is not made again.
+  private func isLacking(_ path: String, since time: Duration, _ id: JobID) -> Bool {
+    graph[id].needs.contains { need in
+      guard graph[need.job].creates(BytePath(path)) else { return false }
       guard let attempt = stream.journal.run[need.job].attempt else { return true }
-      return attempt.endedAt.map { $0 < read } ?? false
+      return attempt.endedAt.map { $0 < time } ?? false
     }
   }
 
@@ -110,9 +110,11 @@ extension JobQueue {
 }
 
 extension InputWatch.Change {
-  /// The change with the missing file of an earlier one that it follows, unless it has one itself.
+  /// The change with the file of an earlier one that it follows, if it is still missing and this one has none itself.
   func after(_ earlier: InputWatch.Change?) -> InputWatch.Change {
-    guard gone == nil, let earlier, let gone = earlier.gone else { return self }
-    return InputWatch.Change(path: earlier.path, gone: gone, time: time, noticed: noticed, hash: hash, read: read)
+    guard gone == nil, let earlier, let gone = earlier.gone, BytePath(gone.path) == stillGone.map({ BytePath($0) })
+    else { return self }
+    return InputWatch.Change(
+      path: earlier.path, gone: gone, stillGone: stillGone, time: time, noticed: noticed, hash: hash, read: read)
   }
 }
