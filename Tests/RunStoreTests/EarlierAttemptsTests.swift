@@ -211,16 +211,13 @@ struct EarlierAttemptsTests {
   }
 
   @Test func aJobOfARunThatGoesOnIsExecuting() throws {
-    let rows = try StoreRows()
-    let number = try rows.addRun("r", ended: nil)
-    try rows.addProcess(number, job: 0)
-    try rows.execute("UPDATE runs SET folder = '/none'")
-    func newest() throws -> EarlierAttempt? {
-      try EarlierAttempts(rows.store(), ofFile: "/f").newest(of: Job(name: "job0", work: job().work))
+    try record("a", job(), isKilled: true, folder: folder.url.path()) { feed in
+      feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil))
     }
-    #expect(try newest() == .unfinished)
-    let lock = RunLock(run: number, in: rows.state)
-    #expect(try newest() == .executing)
+    #expect(try newest(job()) == .unfinished)
+    // The number of its row.
+    let lock = RunLock(run: 1, in: state)
+    #expect(try newest(job()) == .executing)
     _ = lock
   }
 
@@ -235,16 +232,34 @@ struct EarlierAttemptsTests {
     #expect(try newest(job()) == .succeeded(inputs: nil))
   }
 
-  @Test func aJobThatAwaitsTheSlotOfItsRetryIsUnfinished() throws {
+  private static let betweenAttempts: [[JobState]] = [
+    [.backingOff(until: .zero, number: 1, limit: 2, after: JobFailure(.exit(1), "exit 1")), .ready(for: .slot)],
+    // Restarted.
+    [.waiting], [.ready(for: .slot)], [.ready(for: .cluster(reason: nil))],
+  ]
+
+  @Test(arguments: betweenAttempts.indices, [false, true])
+  func aJobThatWaitsForItsNextAttemptIsUnfinished(index: Int, isInCluster: Bool) throws {
+    let path = folder.file("run").path()
+    try FileManager.default.createDirectory(
+      atPath: path + (isInCluster ? "/cluster" : ""), withIntermediateDirectories: true)
     try record("a", job()) { end($0, .succeeded(upToDate: false)) }
-    let failure = JobFailure(.exit(1), "exit 1")
-    try record("b", job(), isKilled: true) { feed in
-      for state in [
-        JobState.executing, .backingOff(until: .zero, number: 1, limit: 2, after: failure), .ready(for: .slot),
-      ] {
-        feed.post(.jobState(JobID(0), state, attempt: 1, pid: nil))
-      }
+    try record("b", job(), isKilled: true, folder: path) { feed in
+      if isInCluster { feed.post(.jobPlaced(JobID(0), ClusterPlace(id: "12"))) }
+      feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil))
+      feed.post(.cancelRequested(JobID(0), by: .restart, kill: false))
+      for state in Self.betweenAttempts[index] { feed.post(.jobState(JobID(0), state, attempt: 1, pid: nil)) }
     }
     #expect(try newest(job()) == .unfinished)
+    try record("c", job()) { end($0, .succeeded(upToDate: false)) }
+    #expect(try newest(job()) == .succeeded(inputs: nil))
+  }
+
+  @Test func aSuccessThatIsExecutedAgainIsOneUntilItBegins() throws {
+    try record("a", job(), isKilled: true, folder: folder.url.path()) { feed in
+      end(feed, .succeeded(upToDate: false))
+      feed.post(.jobState(JobID(0), .waiting, attempt: 1, pid: nil))
+    }
+    #expect(try newest(job()) == .succeeded(inputs: nil))
   }
 }

@@ -6,9 +6,10 @@ import JobModel
 package struct EarlierAttempts: Sendable {
   private let store: RunStore
   private let file: String?
-  /// The newest run where a job of this name executed, or was in the cluster, at the last commit, and whether that run
-  /// goes on.
-  private let executing: [String: (run: Int, goesOn: Bool)]
+  /// The runs that have not ended, newest first.
+  private let unended: [(number: Int, run: RunEntry)]
+  /// The jobs that have begun and have no end, and whether the run has a process; by number, of the runs read so far.
+  private let interruptions = Lock<[Int: (names: Set<String>, goesOn: Bool)]>([:])
   /// The records that have been read, by their runs.
   private let records = Lock<[String: Record]>([:])
 
@@ -24,16 +25,11 @@ package struct EarlierAttempts: Sendable {
     var begun: [JobID: Duration] = [:]
   }
 
-  /// Reads the interrupted attempts of runs that have not ended; the run that asks must not be recorded yet.
+  /// Reads which runs have not ended; the run that asks must not be recorded yet.
   package init(_ store: RunStore, ofFile file: String?) throws {
     self.store = store
     self.file = file
-    var executing: [String: (run: Int, goesOn: Bool)] = [:]
-    for (number, run) in try store.unended(ofFile: file).sorted(by: { $0.number < $1.number }) {
-      let goesOn = store.isGoingOn(run)
-      for name in (try? store.interrupted(in: run)) ?? [] { executing[name] = (number, goesOn) }
-    }
-    self.executing = executing
+    unended = try store.unended(ofFile: file).sorted { $0.number > $1.number }
   }
 
   /// The attempts of a job file's runs; nil without a file, or without a readable store in the folder.
@@ -128,10 +124,19 @@ package struct EarlierAttempts: Sendable {
 
   private func newestEnd(of job: Job) -> (attempt: EarlierAttempt?, end: EndedJob?) {
     let last = try? store.lastAttempt(job.name, ofFile: file)
-    if let open = executing[job.name], open.run >= last?.run ?? 0 {
-      return (open.goesOn ? .executing : .unfinished, last?.end)
+    // Only the runs since then: each takes as long as its events are many.
+    for (number, run) in unended.prefix(while: { $0.number >= last?.run ?? 0 }) {
+      let known = interrupted(in: run, number)
+      if known.names.contains(job.name) { return (known.goesOn ? .executing : .unfinished, last?.end) }
     }
     return (last.flatMap { attempt(of: job, $0.end) }, last?.end)
+  }
+
+  private func interrupted(in run: RunEntry, _ number: Int) -> (names: Set<String>, goesOn: Bool) {
+    if let known = interruptions.withLock({ $0[number] }) { return known }
+    let found = (Set((try? PastRun(run, in: store).interrupted) ?? []), store.isGoingOn(run))
+    interruptions.withLock { $0[number] = found }
+    return found
   }
 
   private func attempt(of job: Job, _ end: EndedJob) -> EarlierAttempt? {
@@ -143,19 +148,5 @@ package struct EarlierAttempts: Sendable {
     case .failed, .allowed, .cancelled: return .unfinished
     case .restored, .skipped: return nil
     }
-  }
-}
-
-extension RunStore {
-  /// The names of the jobs that had begun in a run, here or in the cluster, and have no end.
-  fileprivate func interrupted(in run: RunEntry) throws -> [String] {
-    // The files of cluster jobs are there, which have no process here.
-    guard let folder = run.folder, access(folder + "/cluster", F_OK) != 0 else {
-      return try PastRun(run, in: self).interrupted
-    }
-    let later = SuccessLog.read(in: folder).map(\.success)
-    return try processes(of: run).filter { process in
-      !later.contains { $0.job == process.job && $0.attempt >= process.attempt }
-    }.map(\.name)
   }
 }

@@ -49,7 +49,8 @@ package struct PastRun: Sendable {
   /// The names of the jobs that had begun, here or in the cluster, and have no end; also between two attempts.
   var interrupted: [String] {
     run.jobs.filter { record in
-      record.state.isActive || !record.state.isTerminal && (record.place != nil || record.attempt?.failure != nil)
+      let isBroken = record.attempt.map { $0.failure != nil || $0.stop != nil } ?? false
+      return record.state.isActive || !record.state.isTerminal && (record.place != nil || isBroken)
     }.map(\.job.name)
   }
 
