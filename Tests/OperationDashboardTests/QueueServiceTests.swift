@@ -205,7 +205,7 @@ private func eventually(_ feed: RemoteFeed, _ condition: (Run) -> Bool) -> Bool 
 
   /// Stops the operations of a dashboard that has closed while a program was attached: later ones are not cancelled.
   private func stopAfterTheEnd(
-    leaving: Bool, _ stop: (_ dashboard: Dashboard, _ remote: RemoteFeed) -> Void
+    leaving: Bool, by canceller: JobState.Canceller, _ stop: (_ dashboard: Dashboard, _ remote: RemoteFeed) -> Void
   ) async throws {
     let folder = try TemporaryFolder()
     let path = folder.url.path() + "/live"
@@ -230,16 +230,55 @@ private func eventually(_ feed: RemoteFeed, _ condition: (Run) -> Bool) -> Bool 
     dashboard.add(later)
     #expect(await soon { later.isExecuting || later.isCancelled })
     #expect(left.isCancelled && !later.isCancelled)
+    if leaving { #expect(await soon { remote.snapshot.jobs[0].state == .cancelled(by: canceller) }) }
     later.finish()
     service.stop()
   }
 
   @Test(arguments: [true, false]) func anInterruptWhileSomebodyWatchesEndsNothingLater(leaving: Bool) async throws {
-    try await stopAfterTheEnd(leaving: leaving) { dashboard, _ in dashboard.interrupt() }
+    try await stopAfterTheEnd(leaving: leaving, by: .signal) { dashboard, _ in dashboard.interrupt() }
   }
 
   @Test func aStopAfterTheDashboardEndsNothingLater() async throws {
-    try await stopAfterTheEnd(leaving: true) { _, remote in remote.send(.stop(.terminate, by: .person)) }
+    try await stopAfterTheEnd(leaving: true, by: .person) { _, remote in remote.send(.stop(.terminate, by: .person)) }
+  }
+
+  /// Its `cancel()` ends when the test lets it.
+  private final class Stubborn: AsyncOperation, @unchecked Sendable {
+    // Safe: constants.
+    let (isAsked, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+
+    override func main() {}
+    override func didCancel() {
+      isAsked.signal()
+      gate.wait()
+      finish()
+    }
+  }
+
+  @Test(arguments: [false, true]) func aCancelThatTakesLongHoldsUpNobody(isOver: Bool) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.url.path() + "/live"
+    var options = Dashboard.Options()
+    (options.interface, options.handlesSignals) = (.quiet, false)
+    let dashboard = Dashboard(observing: OperationQueue(), options: options)
+    let (first, stubborn) = (Manual("first"), Stubborn())
+    dashboard.add(isOver ? [first] : [first, stubborn])
+    let run = Task { try await dashboard.run() }
+    #expect(await soon { dashboard.isShown && first.isExecuting })
+    let service = try dashboard.serve(in: [path])
+    let remote = try RemoteFeed(#require(RemoteProgram.all(in: [path]).programs.first))
+    if isOver { first.finish() } else { dashboard.stop() }
+    _ = try await run.value
+    if isOver { dashboard.add(stubborn) }
+    #expect(await soon { stubborn.isExecuting })
+    remote.send(.stop(.terminate, by: .person))
+    #expect(await soon { stubborn.isAsked.wait(timeout: .now()) == .success })
+    #expect(RemoteProgram.all(in: [path]).programs.count == 1)
+    stubborn.gate.signal()
+    #expect(await soon { stubborn.isFinished })
+    first.finish()
+    service.stop()
   }
 
   @Test func aFolderThatOthersCanReachIsRefused() throws {

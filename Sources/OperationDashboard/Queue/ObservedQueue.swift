@@ -14,6 +14,8 @@ final class ObservedQueue: JobFeed, Sendable {
   private let silenced: Set<RunWarning.Kind>
   private let dependencyQueue: DependencyQueue
   private let state: Lock<Watching>
+  /// The queue for calls of the program's own code.
+  private let calling = DispatchQueue(label: "opdash.queue.stop", qos: .userInitiated)
 
   private struct Watching {
     /// Nil without a watcher.
@@ -147,14 +149,17 @@ final class ObservedQueue: JobFeed, Sendable {
 
   var elapsed: Duration { state.withLock(\.feed)?.elapsed ?? .zero }
 
-  /// Without a watcher, a stop cancels the operations that are in the queue, and other commands have no effect.
+  /// Without a dashboard, a stop cancels the operations that are in the queue; without a watcher, other commands have no
+  /// effect.
   func send(_ command: JobCommand) {
     let (feed, hasDashboard) = state.withLock { ($0.feed, $0.hasDashboard) }
-    if case .stop = command {
-      // The run of a dashboard that has closed may be over, and its stop would also cancel later operations.
-      guard let feed, hasDashboard || feed.continuing else { return cancelAllOperations() }
+    guard !hasDashboard, case .stop(_, let canceller) = command else {
+      feed?.send(command)
+      return
     }
-    feed?.send(command)
+    let cancel: @Sendable () -> Void = { [self] in calling.async { self.cancelAllOperations() } }
+    // The run of a dashboard that has closed may be over.
+    if let feed { feed.endPresent(by: canceller, ifOver: cancel) } else { cancel() }
   }
 
   /// Completes a greeting with the counts of the queue, without making a feed.

@@ -69,15 +69,17 @@ extension QueueFeed {
   }
 
   private func stop(_ level: StopLevel, _ canceller: JobState.Canceller) {
-    guard !continuing else {
-      lookForArrivals()
-      return end(members.compactMap(\.self), by: canceller)
-    }
+    guard !continuing else { return endPresent(by: canceller) }
     guard stream.journal.run.stopping.map({ $0.level < level }) ?? true else { return }
     state(.stopRequested(level, by: canceller))
     guard stopping == nil else { return }
-    lookForArrivals()
+    endPresent(by: canceller)
     stopping = canceller
+  }
+
+  /// Ends the present operations and the ones that are being made for a retry.
+  func endPresent(by canceller: JobState.Canceller) {
+    lookForArrivals()
     for id in renewals.keys { renewals[id] = canceller }
     end(members.compactMap(\.self), by: canceller)
   }

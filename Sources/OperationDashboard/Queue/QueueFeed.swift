@@ -155,13 +155,20 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
     }
   }
 
-  package func send(_ command: JobCommand) {
+  package func send(_ command: JobCommand) { act { $0.obey(command) } }
+
+  /// Ends the present operations, not later ones; calls `ifOver` if the run has ended and knows none.
+  func endPresent(by canceller: JobState.Canceller, ifOver: @escaping @Sendable () -> Void) {
+    act({ $0.endPresent(by: canceller) }, ifOver: ifOver)
+  }
+
+  private func act(_ body: @escaping @Sendable (QueueFeed) -> Void, ifOver: @escaping @Sendable () -> Void = {}) {
     // Changes that were observed before are stated first.
     stream.deliveries.deliverNow { [self] in
-      guard !stream.isOver else { return }
+      guard !stream.isOver else { return ifOver() }
       takeIn()
       if isStarted { stream.dateByClock() }
-      obey(command)
+      body(self)
     }
   }
 
