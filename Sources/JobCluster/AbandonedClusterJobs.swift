@@ -15,10 +15,8 @@ package struct AbandonedClusterJobs {
     var id: String
     /// The folder of its files; nil if it has none any longer.
     var folder: String?
-    /// The names of the jobs whose newest attempt has a recorded end, or was to be cancelled.
-    var ended: Set<String>
-    /// The numbers in the cluster of ended attempts that others may follow, which the run may have submitted.
-    var replaceable: [String: String] = [:]
+    /// The jobs whose newest attempt has a recorded end, or was to end, with its place in the cluster; nil without one.
+    var ended: [String: ClusterPlace?]
 
     /// The jobs `withoutValues` have succeeded; their values are still in the run's folder.
     package init(id: String, folder: String?, run: Run = Run(), withoutValues: Set<String> = []) {
@@ -28,8 +26,16 @@ package struct AbandonedClusterJobs {
         !withoutValues.contains(record.job.name)
           && (!record.isOpen || record.attempt?.endedAt != nil && record.clusterJob == nil)
       }
-      ended = Set(over.map(\.job.name))
-      for record in over where record.isOpen { replaceable[record.job.name] = record.newestPlace?.id }
+      ended = Dictionary(over.map { ($0.job.name, $0.newestPlace) }) { first, _ in first }
+    }
+
+    /// Whether the job's newest submission, in `left`, may have an end that is not recorded.
+    ///
+    /// A run that was killed may not have recorded that it has submitted a job again, for its policy, a person or a change.
+    fileprivate func isOpen(_ job: String, _ left: Left?) -> Bool {
+      guard let end = ended[job] else { return true }
+      guard let place = end, let left, let newest = left.newest(job) else { return false }
+      return left.isLater(newest, than: place)
     }
   }
 
@@ -40,8 +46,8 @@ package struct AbandonedClusterJobs {
     var restored: Set<JobID>
     /// The names of jobs that stay out of the graph.
     var leftOut: [String]
-    /// The jobs that the resumed run has recorded without an end, or without their values, by name.
-    var open: [String: Job]
+    /// The jobs that the resumed run has recorded, by name.
+    var recorded: [String: Job]
     /// Whether a recorded job does the same as one of the graph.
     var isSame: (Job, Job) -> Bool
     /// Whether a success with this need may be outdated.
@@ -49,21 +55,21 @@ package struct AbandonedClusterJobs {
     private let mask: SecretMask?
 
     package init(
-      graph: JobGraph, restored: Set<JobID>, leftOut: [String], open: [String: Job],
+      graph: JobGraph, restored: Set<JobID>, leftOut: [String], recorded: [String: Job],
       isSame: @escaping (Job, Job) -> Bool, isOverdue: @escaping (JobNeed) -> Bool
     ) {
-      (self.graph, self.restored, self.leftOut, self.open) = (graph, restored, leftOut, open)
+      (self.graph, self.restored, self.leftOut, self.recorded) = (graph, restored, leftOut, recorded)
       (self.isSame, self.isOverdue) = (isSame, isOverdue)
       mask = SecretMask(graph.secrets)
     }
 
-    /// Whether the job may still execute, or may have finished, as the resumed run started it: no end is recorded, and
-    /// neither the job nor its input has changed.
+    /// Whether an attempt that the resumed run started, and whose end it has not recorded, does the job's work: neither the
+    /// job nor its input has changed.
     ///
     /// `isFollowed` says whether a job that it needs still executes.
-    package func isOpen(_ id: JobID, where isFollowed: (JobID) -> Bool = { _ in false }) -> Bool {
+    package func isUnchanged(_ id: JobID, where isFollowed: (JobID) -> Bool = { _ in false }) -> Bool {
       let job = graph[id]
-      guard !restored.contains(id), let before = open[job.name] else { return false }
+      guard !restored.contains(id), let before = recorded[job.name] else { return false }
       // The recorded job lacks its environment and its secrets.
       let shown = (mask.map { job.masked(by: $0) } ?? job).stated
       // If the jobs whose results or values it works on are executed again, so is it.
@@ -72,7 +78,7 @@ package struct AbandonedClusterJobs {
     }
   }
 
-  private struct Left {
+  fileprivate struct Left {
     let run: String
     let folder: String
     let observer: SlurmObserver
@@ -92,10 +98,11 @@ package struct AbandonedClusterJobs {
       numbers[observer.identity(job: job, attempt: 1).job].map { observer.identity(job: job, attempt: $0) }
     }
 
-    /// Whether a submission is another one than the attempt with this number in the cluster.
-    func isLater(_ submission: SlurmIdentity, than number: String) -> Bool {
+    /// Whether a submission is another one than the attempt at this place in the cluster.
+    func isLater(_ submission: SlurmIdentity, than place: ClusterPlace) -> Bool {
       let id = observer.files.claim(of: submission) ?? found.first { $0.identity == submission }?.id
-      return id?.description != number
+      // One without a number has not begun.
+      return id.map { $0.description != place.id } ?? (place.nodes != nil)
     }
   }
 
@@ -123,13 +130,14 @@ package struct AbandonedClusterJobs {
   ) throws {
     self.runner = runner
     let runs = try earlier.compactMap { try Self.left(of: $0, runner, absence) }
-    guard let resumed = earlier.first?.id, !runs.isEmpty else { return }
+    guard let resumed = earlier.first, !runs.isEmpty else { return }
     let plan = try plan()
     let going = Set(runs.flatMap { $0.going.map(\.identity.job) })
     let leftOut = plan.leftOut.filter { name in
-      plan.open[name] != nil && going.contains(SlurmIdentity(run: resumed, job: name, attempt: 1).job)
+      plan.recorded[name] != nil && going.contains(SlurmIdentity(run: resumed.id, job: name, attempt: 1).job)
+        && resumed.isOpen(name, runs.first { $0.run == resumed.id })
     }
-    guard leftOut.isEmpty else { throw Self.refusal(leftOut, of: resumed) }
+    guard leftOut.isEmpty else { throw Self.refusal(leftOut, of: resumed.id) }
     follow(plan, in: runs, of: earlier)
     let names = plan.graph.jobs.indices.filter { !plan.restored.contains(JobID($0)) }.map { plan.graph.jobs[$0].name }
     for run in runs {
@@ -151,19 +159,16 @@ package struct AbandonedClusterJobs {
     let left = Dictionary(uniqueKeysWithValues: runs.map { ($0.run, $0) })
     for index in DependencyOrder(graph.jobs.map { $0.needs.map(\.job.index) }).order {
       let (id, job) = (JobID(index), graph.jobs[index])
-      guard job.cluster != nil, plan.isOpen(id, where: { followed[$0] != nil }) else { continue }
+      guard job.cluster != nil, plan.isUnchanged(id, where: { followed[$0] != nil }) else { continue }
       // In the newest run that has submitted it; an end that a run has recorded is the end of all earlier attempts too.
       for record in earlier {
-        let hasEnded = record.ended.contains(job.name)
         if let run = left[record.id], let newest = run.newest(job.name) {
-          // A run that was killed may not have recorded its next submission.
-          let isOpen = !hasEnded || record.replaceable[job.name].map { run.isLater(newest, than: $0) } ?? false
-          if isOpen, !run.cancelled.contains(newest), !run.observer.files.isWithdrawn(newest) {
+          if record.isOpen(job.name, run), !run.cancelled.contains(newest), !run.observer.files.isWithdrawn(newest) {
             followed[id] = EarlierClusterJob(run: run.run, folder: run.folder, number: newest.attempt)
           }
           break
         }
-        if hasEnded { break }
+        if record.ended[job.name] != nil { break }
       }
     }
   }

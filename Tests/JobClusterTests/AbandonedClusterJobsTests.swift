@@ -31,14 +31,14 @@ struct AbandonedClusterJobsTests {
         needs: index == 0 ? [] : [JobNeed(JobID(0))])
     })
 
-  /// The jobs of `names` have not ended in the record.
+  /// The jobs of `names` are recorded.
   private func plan(
     _ names: String..., leftOut: [String] = [], restored: Set<JobID> = [], changed: Set<String> = [],
     isOverdue: Bool = false
   ) -> AbandonedClusterJobs.Plan {
-    let open = Self.graph.jobs.filter { names.contains($0.name) }.map { ($0.name, $0) }
+    let recorded = Self.graph.jobs.filter { names.contains($0.name) }.map { ($0.name, $0) }
     return AbandonedClusterJobs.Plan(
-      graph: Self.graph, restored: restored, leftOut: leftOut, open: Dictionary(uniqueKeysWithValues: open),
+      graph: Self.graph, restored: restored, leftOut: leftOut, recorded: Dictionary(uniqueKeysWithValues: recorded),
       isSame: { $0.name == $1.name && !changed.contains($0.name) }, isOverdue: { _ in isOverdue })
   }
 
@@ -164,7 +164,9 @@ struct AbandonedClusterJobsTests {
   ]
   private static let retry = state(
     .backingOff(until: .zero, number: 1, limit: 2, after: JobFailure(.exit(1), "exit 1")))
-  private static func placed(_ id: String) -> JobFact { .jobPlaced(JobID(0), ClusterPlace(id: id)) }
+  private static func placed(_ id: String, _ nodes: String? = "node1") -> JobFact {
+    .jobPlaced(JobID(0), ClusterPlace(id: id, nodes: nodes))
+  }
 
   @Test(arguments: ended.indices) func anAttemptWhoseEndIsRecordedIsNotFollowed(index: Int) throws {
     try write("7 node1\n", to: "q/cluster/a.1.claim")
@@ -195,6 +197,31 @@ struct AbandonedClusterJobsTests {
     let runs = [run("r"), run("q", [Self.placed("7"), Self.state(.executing)] + again.prefix(recorded))]
     let left = try AbandonedClusterJobs(of: runs, plan("a"), runner: ListedJobs([])) { nil }
     #expect(left.followed == [JobID(0): followed("q", 2)])
+  }
+
+  private static let replaceable: [[JobFact]] = [
+    [.cancelRequested(JobID(0), by: .restart, kill: false)], [.cancelRequested(JobID(0), by: .timeout, kill: false)],
+    [state(.failed(JobFailure(.exit(1), "exit 1"), allowed: false))], [state(.succeeded(upToDate: false))],
+    [.cancelRequested(JobID(0), by: .person, kill: false), state(.cancelled(by: .person))],
+  ]
+
+  /// After an end of the attempt a policy, a person or a change may have it executed again.
+  @Test(arguments: replaceable.indices) func aSubmissionAfterARecordedEndIsFollowed(index: Int) throws {
+    try write("7 node1\n", to: "q/cluster/a.1.claim")
+    let runs = [run("r"), run("q", [Self.placed("7"), Self.state(.executing)] + Self.replaceable[index])]
+    func followed() throws -> [JobID: EarlierClusterJob] {
+      try AbandonedClusterJobs(of: runs, plan("a"), runner: ListedJobs([])) { nil }.followed
+    }
+    #expect(try followed() == [:])
+    try write("8 node1\n", to: "q/cluster/a.2.claim")
+    #expect(try followed() == [JobID(0): self.followed("q", 2)])
+  }
+
+  /// Slurm has forgotten it.
+  @Test func anAttemptThatWasCancelledBeforeItsStartIsNotFollowed() throws {
+    try write("", to: "q/cluster/a.1.sent")
+    let facts = [Self.placed("7", nil), Self.state(.cancelled(by: .person))]
+    #expect(try !isFollowed([run("r"), run("q", facts)]))
   }
 
   /// The job that `b` needs is executed before the next resume.

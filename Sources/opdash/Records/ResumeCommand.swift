@@ -64,12 +64,14 @@ struct ResumeCommand {
     plan.queue.resumes = entry.id
     // Executed again only for their values, which a cluster job has left in its run's folder.
     let withoutValues = Set(resume.again.lazy.filter { $0.reason == .valuesMissing }.map { resume.graph[$0.job].name })
-    let open = openJobs(resume, of: past.first?.run ?? Run(), withoutValues)
+    let last = past.first?.run ?? Run()
+    let recorded = recordedJobs(resume, of: last)
+    let open = Set(last.jobs.lazy.filter(\.isOpen).map(\.job.name))
     plan.queue.resumedSince = past.last?.entry.startedAt
     plan.queue.unrecorded = Set(
       resume.again.map(\.job).filter { id in
         guard case .download = resume.graph[id].work else { return false }
-        return open.isOpen(id)
+        return open.contains(resume.graph[id].name) && recorded.isUnchanged(id)
       })
     plan.queue.restored = resume.restored
     plan.queue.restoredInputs = resume.restoredInputs
@@ -85,7 +87,7 @@ struct ResumeCommand {
         AbandonedClusterJobs.EarlierRun(
           id: past.entry.id, folder: past.entry.folder, run: past.run,
           withoutValues: past.withoutValues.intersection(withoutValues))
-      }, open)
+      }, recorded)
     plan.queue.cluster = RunCluster(earlier: left.followed)
     if let ending = left.ending { context.note(ending) }
     try left.cancelOthers()
@@ -95,16 +97,12 @@ struct ResumeCommand {
     try RunLaunch(context: context, plan: plan, settings: settings).start()
   }
 
-  /// The jobs of the resumed run without a recorded end, or without their values, and the facts that decide whether they
-  /// are followed.
-  private func openJobs(
-    _ resume: ResumePlan, of run: Run, _ withoutValues: Set<String>
-  ) -> AbandonedClusterJobs.Plan {
-    let open = run.jobs.filter { $0.isOpen || withoutValues.contains($0.job.name) }
+  /// The jobs of the resumed run, and the facts that decide whether their attempts are followed.
+  private func recordedJobs(_ resume: ResumePlan, of run: Run) -> AbandonedClusterJobs.Plan {
     let reasons = Dictionary(resume.again.map { ($0.job, $0.reason) }) { first, _ in first }
     return AbandonedClusterJobs.Plan(
       graph: resume.graph, restored: Set(resume.restored.keys), leftOut: resume.leftOut,
-      open: Dictionary(open.map { ($0.job.name, $0.job) }) { first, _ in first },
+      recorded: Dictionary(run.jobs.map { ($0.job.name, $0.job) }) { first, _ in first },
       isSame: { Fingerprint.of($0) == Fingerprint.of($1) },
       isOverdue: { ResumePlan.isOverdue($0, reasons[$0.job]) })
   }
