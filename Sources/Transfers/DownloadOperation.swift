@@ -319,7 +319,8 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
 
   private func url(of saved: String) -> URL {
     // Without the hint the URL of an existing folder ends with a slash.
-    saved == path && !file.hasDirectoryPath ? file : URL(filePath: saved, directoryHint: .notDirectory)
+    let isRequested = BytePath(saved) == BytePath(path)
+    return isRequested && !file.hasDirectoryPath ? file : URL(filePath: saved, directoryHint: .notDirectory)
   }
 
   /// Closes a part that a later transfer may resume.
@@ -405,8 +406,8 @@ public final class DownloadOperation: TransferOperation<URL>, @unchecked Sendabl
 
   /// Reports the name of the file that was `saved` or `found`, if it differs from the requested name.
   private func tell(_ saved: String, _ event: String) {
-    guard saved != path else { return }
-    let isNumbered = saved != wanted
+    guard BytePath(saved) != BytePath(path) else { return }
+    let isNumbered = BytePath(saved) != BytePath(wanted)
     let digest = isNumbered && sha256 != nil ? " with another sha256" : ""
     let reason =
       isNumbered ? "there is another \(Self.name(wanted))\(digest)" : "the name that the server gives"

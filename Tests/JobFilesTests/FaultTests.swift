@@ -303,6 +303,12 @@ import Testing
       ])
   }
 
+  /// Equal Strings may name two files.
+  @Test func twoDownloadsWhoseNamesDifferInTheirBytesWriteTwoFiles() {
+    func job(_ file: String) -> String { "{ download: { url: 'http://h/x', to: '\(file)' } }" }
+    #expect(faults("jobs:\n  a: \(job("e\u{301}"))\n  b: \(job("\u{e9}"))\n") == [])
+  }
+
   @Test func twoDownloadsMayNotWriteOneFile() {
     #expect(
       faults("jobs:\n  a: { download: 'http://h/x' }\n  b: { download: { url: 'http://i/y', to: ./x } }\n") == [

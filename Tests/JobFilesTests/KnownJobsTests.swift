@@ -37,6 +37,11 @@ import Testing
     }
   }
 
+  @Test func aFileIsKnownByItsBytes() throws {
+    let known = KnownJobs(try graph("jobs: { a: { download: { url: 'http://h/x', to: '\u{e9}' } } }"))
+    #expect(known.writer(of: "/jobs/\u{e9}") == "a" && known.writer(of: "/jobs/e\u{301}") == nil)
+  }
+
   @Test func newJobsFollowTheKnownOnesAndNeedThemByTheirNumbers() throws {
     let graph = try added(
       """

@@ -36,6 +36,14 @@ struct ResumableRunTests {
     #expect(choice([entry("2", in: "/w"), entry("1", in: "/x", file: "/f")], file: "/f") == "1")
   }
 
+  /// Equal Strings may name two files.
+  @Test func aFileIsKnownByItsBytes() {
+    let entries = [entry("2", in: "/w", file: "/e\u{301}.yml"), entry("1", in: "/w", file: "/\u{e9}.yml")]
+    #expect(choice(entries, file: "/\u{e9}.yml") == "1")
+    let folders = [entry("2", in: "/e\u{301}"), entry("1", in: "/\u{e9}")]
+    #expect(ResumableRun.choose(folders, file: nil, directory: "/\u{e9}")?.id == "1")
+  }
+
   @Test(arguments: [(nil, 0, true), (0, 0, false), (1, 0, true), (3, 1, true)] as [(Int32?, Int, Bool)])
   func aRunThatEndedWellIsFinished(exit: Int32?, cancelled: Int, isUnfinished: Bool) {
     #expect(entry("1", in: "/w", exit: exit, cancelled: cancelled).isUnfinished == isUnfinished)

@@ -35,6 +35,17 @@ struct ExistingFileTests {
     return try RawServer { _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\(lines)\r\n0123456789"), .next] }
   }
 
+  /// Equal Strings may name two files.
+  @Test(arguments: [DownloadOperation.ExistingFile.number, .overwrite])
+  func theResultIsTheFileWithTheBytesOfTheServersName(existing: DownloadOperation.ExistingFile) async throws {
+    let server = try server("Content-Disposition: attachment; filename*=UTF-8''cafe%CC%81")
+    defer { server.stop() }
+    let download = await download(server.url("/f"), to: "caf\u{e9}", existing: existing, usesServerName: true).run()
+    let path = try #require(try download.result?.get().path(percentEncoded: false))
+    #expect(FileStatus(path) != nil)
+    #expect(download.notes.last == "saved as cafe\u{301}: the name that the server gives")
+  }
+
   // MARK: Numbers
 
   @Test func anotherFileStaysAndTheNewOneGetsANumber() async throws {

@@ -29,6 +29,13 @@ import Testing
     try JSONDecoder().decode(PartInfo.self, from: Data(#"{"url":"http://a/f","validator":"\"1\"","total":9}"#.utf8))
   }
 
+  @Test func aPartUsesTheNamesOfItsBytes() throws {
+    let part = try PartFile(for: folder.file("caf\u{e9}").path(percentEncoded: false))
+    defer { part.close(keeping: false) }
+    #expect(part.uses(part.path) && part.uses(part.path + ".meta"))
+    #expect(!part.uses(part.path.replacing("\u{e9}", with: "e\u{301}")))
+  }
+
   // MARK: Bytes
 
   @Test func bytesAreWrittenFromTheOffsetOn() throws {

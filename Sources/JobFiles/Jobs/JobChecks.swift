@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 /// Checks of all jobs of a file together.
@@ -26,7 +27,7 @@ struct JobChecks {
 
   /// Reports files of several downloads; `known` has the jobs of the extended run.
   func targets(_ known: KnownJobs?) {
-    var writers: [String: Int] = [:]
+    var writers: [BytePath: Int] = [:]
     for index in drafts.indices {
       guard let place = drafts[index].target, case .download(let work) = drafts[index].work else { continue }
       if let writer = known?.writer(of: work.file) {
@@ -36,8 +37,9 @@ struct JobChecks {
         )
         continue
       }
-      guard let first = writers[work.file] else {
-        writers[work.file] = index
+      let file = BytePath(work.file)
+      guard let first = writers[file] else {
+        writers[file] = index
         continue
       }
       guard drafts[index].job.matrix == nil || drafts[index].job.matrix != drafts[first].job.matrix else {

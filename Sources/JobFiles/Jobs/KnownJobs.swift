@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 /// The jobs of a live run, which an added file may name in `needs`.
@@ -13,7 +14,7 @@ package struct KnownJobs: Sendable {
   private var names: [String: Int] = [:]
   private var matrices: [String: [Int]] = [:]
   /// The job that downloads each file.
-  private var writers: [String: Int] = [:]
+  private var writers: [BytePath: Int] = [:]
 
   package init(_ graph: JobGraph) {
     (pools, allocation, secrets) = (graph.pools, graph.allocation, graph.secrets)
@@ -27,7 +28,7 @@ package struct KnownJobs: Sendable {
     for job in new {
       if names[job.name] == nil { names[job.name] = jobs.count }
       if let matrix = job.matrix { matrices[matrix, default: []].append(jobs.count) }
-      if case .download(let work) = job.work { writers[work.file] = jobs.count }
+      if case .download(let work) = job.work { writers[BytePath(work.file)] = jobs.count }
       jobs.append(job)
     }
   }
@@ -36,7 +37,7 @@ package struct KnownJobs: Sendable {
   func has(_ name: String) -> Bool { names[name] != nil || matrices[name] != nil }
 
   /// The name of the job that downloads a file.
-  func writer(of file: String) -> String? { writers[file].map { jobs[$0].name } }
+  func writer(of file: String) -> String? { writers[BytePath(file)].map { jobs[$0].name } }
 
   /// The new jobs and the jobs of the run that they may mean, the jobs of `finally` last, each with its number in the run.
   func joined(with new: [JobDraft]) -> (drafts: [JobDraft], numbers: [Int]) {

@@ -10,7 +10,8 @@ package enum ResumableRun {
   /// was resumed counts as finished: the run that resumed it is unfinished instead, if work is left.
   package static func choose(_ entries: [RunEntry], file: String?, directory: String) -> RunEntry? {
     let continued = Set(entries.compactMap(\.resumes))
-    let here = entries.filter { file != nil ? $0.origin.file == file : $0.origin.directory == directory }
+    func isSame(_ path: String?, _ other: String?) -> Bool { path.map { BytePath($0) } == other.map { BytePath($0) } }
+    let here = entries.filter { file != nil ? isSame($0.origin.file, file) : isSame($0.origin.directory, directory) }
     let possible = here.isEmpty ? entries : here
     return possible.first { $0.isUnfinished && !continued.contains($0.id) } ?? possible.first
   }

@@ -185,7 +185,7 @@ final class PartFile {
     throw .file(target, error: EEXIST)
   }
 
-  func uses(_ name: String) -> Bool { name == path || name == infoPath }
+  func uses(_ name: String) -> Bool { [path, infoPath].contains { BytePath($0) == BytePath(name) } }
 
   /// Renames the part unless there is a file of that name.
   private func rename(toFree name: String) throws(TransferError) -> Bool {
