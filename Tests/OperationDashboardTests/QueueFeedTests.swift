@@ -480,7 +480,7 @@ struct QueueFeedTests {
     #expect(order.withLock { $0 } == [4, 2, 3, 1])
   }
 
-  @Test func theNewestPriorityOfAWrappedOneIsStatedLast() throws {
+  @Test func thePriorityThatAPersonWantsIsStatedAtOnce() throws {
     let watch = Watch(width: 1)
     let (blocker, slow) = (Manual("blocker"), SlowlyPrioritized())
     slow.name = "slow"
@@ -494,10 +494,15 @@ struct QueueFeedTests {
       watch.feed.follow(try #require(watch.feed.members[id.index]))
       watch.feed.obey(.setPriority([id], .veryHigh))
     }
-    #expect(watch.eventually { $0[id].job.priority == .low })
+    #expect(watch.run[id].job.priority == .veryHigh)
     slow.gate.signal()
-    #expect(watch.eventually { $0[id].job.priority == .veryHigh })
+    watch.feed.calling.sync {}
     #expect(slow.queuePriority == .veryHigh)
+    // The program's own call comes later.
+    slow.queuePriority = .low
+    #expect(watch.eventually { $0[id].job.priority == .low })
+    let count = watch.events.count { if case .priorityChanged = $0.fact { true } else { false } }
+    #expect(count == 2)
     blocker.finish()
     #expect(watch.completes())
   }

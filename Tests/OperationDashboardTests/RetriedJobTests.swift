@@ -154,6 +154,60 @@ struct RetriedJobTests {
     #expect(maker.all.count == 1 && watch.run.isComplete)
   }
 
+  @Test func aPriorityReachesAnOperationThatIsBeingMade() throws {
+    let watch = Watch(width: 1)
+    let (maker, mayMake, blocker) = (Maker(), DispatchSemaphore(value: 0), Manual("blocker"))
+    try watch.feed.add(maker.make(1)) { number in
+      mayMake.wait()
+      return maker.make(number)
+    }
+    try watch.feed.add([blocker])
+    watch.feed.start()
+    #expect(watch.eventually { _ in watch.state("fetch") == .executing })
+    maker.all[0].finish(with: Trouble(description: "no"))
+    #expect(watch.eventually { _ in watch.state("blocker") == .executing })
+    watch.feed.send(.retry([watch.id("fetch")], withDependents: false))
+    #expect(watch.eventually { $0.counts.waiting == 1 })
+    watch.feed.send(.setPriority([watch.id("fetch")], .veryHigh))
+    #expect(watch.eventually { _ in watch.record("fetch")?.job.priority == .veryHigh })
+    mayMake.signal()
+    #expect(watch.eventually { _ in maker.all.count == 2 && maker.all[1].queuePriority == .veryHigh })
+    #expect(watch.record("fetch")?.job.priority == .veryHigh)
+    blocker.finish()
+    #expect(watch.eventually { _ in watch.state("fetch") == .executing })
+    maker.all[1].finish()
+    #expect(watch.completes())
+  }
+
+  @Test func aRetryTakesOverThePriorityThatIsOnItsWay() throws {
+    let watch = Watch(width: 1)
+    let (maker, blocker) = (Maker(), Manual("blocker"))
+    try watch.feed.add([blocker])
+    try add(maker, to: watch)
+    watch.feed.start()
+    #expect(watch.eventually { $0.counts.executing == 1 && $0.jobs.count == 2 })
+    let (id, mayCall) = (watch.id("fetch"), DispatchSemaphore(value: 0))
+    watch.feed.calling.async { mayCall.wait() }
+    watch.feed.send(.setPriority([id], .high))
+    #expect(watch.eventually { $0[id].job.priority == .high })
+    watch.feed.send(.setPriority([id], .veryHigh))
+    watch.feed.send(.cancel([id], by: .person))
+    #expect(watch.eventually { $0[id].job.priority == .veryHigh })
+    mayCall.signal()
+    #expect(watch.eventually { $0[id].state == .cancelled(by: .person) })
+    watch.feed.send(.retry([id], withDependents: false))
+    #expect(watch.eventually { _ in maker.all.count == 2 && maker.all[1].queuePriority == .veryHigh })
+    let priorities = watch.events.compactMap { event -> JobPriority? in
+      guard case .priorityChanged(_, let priority) = event.fact else { return nil }
+      return priority
+    }
+    #expect(priorities == [.high, .veryHigh])
+    blocker.finish()
+    #expect(watch.eventually { _ in watch.state("fetch") == .executing })
+    maker.all[1].finish()
+    #expect(watch.completes())
+  }
+
   @Test func aCancelReachesAnOperationThatIsBeingMade() throws {
     let watch = Watch()
     let (maker, mayMake) = (Maker(), DispatchSemaphore(value: 0))

@@ -122,6 +122,11 @@ extension QueueFeed {
         lookAt(member)
       }
       let renewal = arrival.job == nil ? renewals.removeValue(forKey: member.id) ?? nil : nil
+      if arrival.job == nil {
+        // A person may have changed it while the operation was made.
+        let wanted = stream.journal.run[member.id].job.priority
+        if wanted != JobPriority(member.queued.queuePriority) { prioritize(member, wanted) }
+      }
       if let canceller = renewal ?? stopping { end(member, by: canceller) }
     }
   }
@@ -193,16 +198,11 @@ extension QueueFeed {
     }
   }
 
-  /// States the priority that the queue has for the member, if it is new; called after the call that may have set it.
+  /// States the priority that the queue has for the member, after the last call that sets it.
   func statePriority(of member: QueueMember) {
     stream.queue.async { [self] in
-      guard !stream.isOver, !isClosed, !member.isOver, !member.isReplaced else { return }
-      let priority = JobPriority(member.queued.queuePriority)
-      if isStarted {
-        guard priority != stream.journal.run[member.id].job.priority else { return }
-        stream.dateByClock()
-      }
-      state(.priorityChanged(member.id, priority))
+      guard !stream.isOver, !isClosed, !member.isOver, !member.isReplaced, member.priorityCalls == 0 else { return }
+      state(JobPriority(member.queued.queuePriority), of: member.id)
     }
   }
 

@@ -15,7 +15,9 @@ extension QueueFeed {
     case .resume(let ids): for member in known(ids) { hold(member, false) }
     case .retry(let ids, _): for id in ids { retry(id) }
     case .showStack(let ids): for member in known(ids) { showStack(of: member) }
-    case .setPriority(let ids, let priority): for member in known(ids) { prioritize(member, priority) }
+    case .setPriority(let ids, let priority):
+      for id in ids where renewals[id] != nil { state(priority, of: id) }
+      for member in known(ids) { prioritize(member, priority) }
     case .setSlots(let slots): setSlots(slots)
     case .changeSlots(let change): setSlots(stream.journal.run.slots(changedBy: change))
     // A program's queue has no pools, approvals, terminals or inputs, and can't be held as a replay can.
@@ -98,13 +100,25 @@ extension QueueFeed {
     tell(member, member.standing)
   }
 
-  private func prioritize(_ member: QueueMember, _ priority: JobPriority) {
+  /// States the priority before the operation has it: the next command is relative to it, and a retry takes it over.
+  func prioritize(_ member: QueueMember, _ priority: JobPriority) {
     guard !member.hasBegun else { return }
     let operation = member.queued
+    member.priorityCalls += 1
+    state(priority, of: member.id)
     calling.async { [self] in
       operation.queuePriority = priority.queuePriority
+      stream.queue.async { member.priorityCalls -= 1 }
       statePriority(of: member)
     }
+  }
+
+  func state(_ priority: JobPriority, of id: JobID) {
+    if isStarted {
+      guard priority != stream.journal.run[id].job.priority else { return }
+      stream.dateByClock()
+    }
+    state(.priorityChanged(id, priority))
   }
 
   // MARK: Stacks

@@ -43,6 +43,8 @@ final class QueueMember: @unchecked Sendable {
   var isReplaced = false
   /// The first to request its end.
   var canceller: JobState.Canceller?
+  /// How many calls are on their way that set its priority to one that is stated already.
+  var priorityCalls = 0
 
   init(
     _ operation: Operation, observed: AsyncOperation?, visibility: OperationWork.Visibility, id: JobID,
