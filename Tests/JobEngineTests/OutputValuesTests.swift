@@ -91,7 +91,7 @@ import Testing
     #expect(truncate(folder.file("values").path(), 8 << 30) == 0)
     let read = try #require(OutputValues(file: folder.file("values").path(), isKept: false))
     #expect(read.values == ["A": "1"])
-    #expect(read.fault == "$OPDASH_OUTPUT has more than 1 MiB: what follows is ignored")
+    #expect(read.faults == ["$OPDASH_OUTPUT has more than 1 MiB: what follows is ignored"])
   }
 
   @Test(arguments: [0, 1])
@@ -101,7 +101,7 @@ import Testing
     try Data(text.utf8).write(to: folder.file("values"))
     let read = try #require(OutputValues(file: folder.file("values").path(), isKept: false))
     #expect(read.values["B"] == "1" && read.values["A"]?.utf8.count == (more == 0 ? (1 << 20) - 6 : nil))
-    #expect(read.fault == (more == 0 ? nil : "$OPDASH_OUTPUT has more than 1 MiB: what follows is ignored"))
+    #expect(read.faults == (more == 0 ? [] : ["$OPDASH_OUTPUT has more than 1 MiB: what follows is ignored"]))
   }
 
   @Test func theLineThatTheLimitCutsIsNoValue() throws {
@@ -115,19 +115,24 @@ import Testing
   @Test func aValueThatHoldsASecretIsNotGiven() throws {
     let secrets = try #require(SecretMask(["s3cret"]))
     let read = OutputValues(Array("B=a s3cret\nA=s3cret\nC=none\n".utf8), secrets: secrets)
-    #expect(read.values == ["C": "none"] && read.holdsSecret)
-    #expect(read.fault == "A of $OPDASH_OUTPUT holds a secret, and is not given to other jobs")
+    #expect(read.values == ["C": "none"] && read.fault == nil)
+    #expect(read.secretFault == "A of $OPDASH_OUTPUT holds a secret, and is not given to other jobs")
     #expect(OutputValues(Array("C=none\n".utf8), secrets: secrets) == self.read("C=none\n"))
   }
 
-  @Test func ofALongFileTheSecretIsExplained() throws {
+  @Test func theFaultsOfAFileAreKeptApart() throws {
     let folder = try TemporaryFolder()
-    let text = "A=s3cret\nB=1\nC=" + String(repeating: "x", count: 1 << 20)
+    let text = "A=s3cret\nB=1\n9=1\nC=" + String(repeating: "x", count: 1 << 20)
     try Data(text.utf8).write(to: folder.file("values"))
     let read = try #require(
       OutputValues(file: folder.file("values").path(), isKept: true, secrets: SecretMask(["s3cret"])))
-    #expect(read.values == ["B": "1"] && read.holdsSecret)
-    #expect(read.fault == "A of $OPDASH_OUTPUT holds a secret, and is not given to other jobs")
+    #expect(read.values == ["B": "1"])
+    #expect(
+      read.faults == [
+        "line 3 of $OPDASH_OUTPUT is not NAME=VALUE and is ignored: 9=1",
+        "A of $OPDASH_OUTPUT holds a secret, and is not given to other jobs",
+        "$OPDASH_OUTPUT has more than 1 MiB: what follows is ignored",
+      ])
   }
 
   @Test(arguments: [("the token ", ""), ("A<<", " ends")])

@@ -76,6 +76,22 @@ import Testing
     #expect(run.jobs[1].state == .failed(JobFailure(.launch, reason), allowed: false))
   }
 
+  @Test func theOtherFaultsOfTheValuesAreNotedToo() throws {
+    let (_, run) = try record([
+      shell(
+        "writer",
+        "echo no value >> $OPDASH_OUTPUT; echo token=\(Self.secret) >> $OPDASH_OUTPUT; "
+          + "head -c 1048576 /dev/zero >> $OPDASH_OUTPUT")
+    ])
+    let log = run.jobs[0].log
+    #expect(
+      (0..<log.count).map { log[$0].line.text } == [
+        "line 1 of $OPDASH_OUTPUT is not NAME=VALUE and is ignored: no value",
+        "token of $OPDASH_OUTPUT holds a secret, and is not given to other jobs",
+        "$OPDASH_OUTPUT has more than 1 MiB: what follows is ignored",
+      ])
+  }
+
   @Test func aGraphThatIsShownDoesNotShowItEither() {
     let graph = JobGraph(name: "test", jobs: [shell("a", "echo \(Self.secret)")], secrets: [Self.secret])
     #expect(graph.masked.jobs[0].work == .shell(ShellWork(.script("echo ***"))))

@@ -33,8 +33,8 @@ package final class Attempt: @unchecked Sendable {
   private let directory: String?
   /// The values that the program has written for other jobs, once they are read.
   var outputs: OutputValues?
-  /// The fault of the values that the log has.
-  var notedFault: String?
+  /// The faults of the values that the log has.
+  var notedFaults: Set<String> = []
   /// The outcome, if the operation can't provide it.
   var ending: AttemptOutcome?
 

@@ -55,7 +55,7 @@ extension JobQueue {
 
   private func serve(_ attempt: Attempt, _ outputs: OutputValues) {
     // Other faults may come from a line that is still being written.
-    if outputs.holdsSecret { noteFault(of: outputs, of: attempt) }
+    note([outputs.secretFault].compactMap(\.self), of: attempt)
     state(outputs.values, of: attempt)
     if scheduler.serviceIsReady(ticket: attempt.ticket) { watchLife(of: attempt) }
   }
@@ -68,10 +68,10 @@ extension JobQueue {
   }
 
   /// Notes in the log, once, why other jobs don't get a value.
-  private func noteFault(of outputs: OutputValues, of attempt: Attempt) {
-    guard let fault = outputs.fault, attempt.notedFault != fault else { return }
-    attempt.notedFault = fault
-    stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, fault)))
+  private func note(_ faults: [String], of attempt: Attempt) {
+    for fault in faults where attempt.notedFaults.insert(fault).inserted {
+      stream.state(.jobLog(attempt.job, attempt: attempt.number, LogLine(.note, fault)))
+    }
   }
 
   private func watchLife(of attempt: Attempt) {
@@ -178,7 +178,7 @@ extension JobQueue {
     end(attempt)
     stream.flushProgress(of: attempt.job)
     let outcome = attempt.outcome
-    if let outputs = attempt.outputs { noteFault(of: outputs, of: attempt) }
+    note(attempt.outputs?.faults ?? [], of: attempt)
     if let values = outcome == .upToDate ? attempt.keptValues : attempt.outputs?.values ?? [:] {
       state(values, of: attempt)
     }

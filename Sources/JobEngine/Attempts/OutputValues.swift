@@ -7,10 +7,14 @@ struct OutputValues: Equatable {
   static let limit = 1 << 20
 
   var values: [String: String] = [:]
-  /// The error, as a sentence.
+  /// The first error in its lines, or why it can't be read, as a sentence.
   var fault: String?
-  /// Whether a value was left out because it holds a secret.
-  private(set) var holdsSecret = false
+  /// Which value was left out because it holds a secret, as a sentence.
+  private(set) var secretFault: String?
+  /// The error of a file that is too long, as a sentence.
+  private(set) var lengthFault: String?
+
+  var faults: [String] { [fault, secretFault, lengthFault].compactMap(\.self) }
 
   /// Parses `NAME=VALUE` lines and, as GitHub's runners do, values of several lines between `NAME<<END` and a line
   /// `END`.
@@ -23,8 +27,7 @@ struct OutputValues: Equatable {
     let secret = values.filter { secrets.masked($0.value) != $0.value }.keys.sorted()
     guard let first = secret.first else { return }
     for name in secret { values[name] = nil }
-    holdsSecret = true
-    fault = "\(first) of $OPDASH_OUTPUT holds a secret, and is not given to other jobs"
+    secretFault = "\(first) of $OPDASH_OUTPUT holds a secret, and is not given to other jobs"
   }
 
   private mutating func parse(_ bytes: [UInt8], _ secrets: SecretMask?) {
@@ -78,10 +81,7 @@ struct OutputValues: Equatable {
       // Without the line that the limit cuts.
       let end = bytes.count > Self.limit ? bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0 : bytes.count
       self.init(Array(bytes[..<end]), secrets: secrets)
-      // Of a service, only the fault of a secret is noted before its end.
-      if bytes.count > Self.limit, !holdsSecret {
-        fault = "$OPDASH_OUTPUT has more than 1 MiB: what follows is ignored"
-      }
+      if bytes.count > Self.limit { lengthFault = "$OPDASH_OUTPUT has more than 1 MiB: what follows is ignored" }
     } catch {
       if error.isAbsence { return nil }
       self.init([])
