@@ -197,6 +197,14 @@ import Testing
     #expect(faults.count == 1 && faults.first?.contains("so it is never") == true)
   }
 
+  @Test func aPatternWithAWrongConditionClosesNoCycle() {
+    let jobs = "jobs:\n  a: { needs: { 'b*': ready }, run: ls }\n  b1: { needs: [a], run: 'echo ${jobs.a.v}' }\n"
+    #expect(
+      faults(jobs) == ["2:17: job 'b1' is not a service, so it is never 'ready': write 'b1: ok', or give it 'service'"])
+    // A name is meant.
+    #expect(faults(jobs.replacing("'b*'", with: "b1")).count == 2)
+  }
+
   @Test func aFaultInTheNeedsOfInstancesNamesTheValue() {
     #expect(
       faults(

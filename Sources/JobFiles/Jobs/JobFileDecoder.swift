@@ -46,9 +46,11 @@ struct JobFileDecoder {
     of drafts: [JobDraft], _ settings: FileSettings
   ) -> (needs: [[JobNeed]], outputs: [[OutputReference]]) {
     var resolver = NeedResolver(drafts, faults)
-    let needs = resolver.resolve()
+    var needs = resolver.resolve()
     let checks = JobChecks(drafts: drafts, faults: faults)
-    let hasCycle = checks.cycles(needs)
+    // Once the pattern is right, it may name none of these jobs.
+    let hasCycle = checks.cycles(needs) || !resolver.doubtful.isEmpty
+    for (job, more) in resolver.doubtful { needs[job] += more }
     checks.targets(known)
     checks.uses(settings.pools)
     if hasAllocation(settings) { checks.steps() }

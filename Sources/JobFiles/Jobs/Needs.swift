@@ -86,6 +86,8 @@ struct NeedResolver {
   private let ordinaryCount: Int
   private let hasBrokenMatrix: Bool
   private var expanded = 0
+  /// The needs that faulty patterns may stand for, by the jobs that have them.
+  private(set) var doubtful: [Int: [JobNeed]] = [:]
   /// The place of each job in the needs of the job that asked for it last, and whether its own name put it there.
   private var known: [(position: Int, isExact: Bool)]
   /// Bounds the search for near names in a file with very many unknown ones.
@@ -101,7 +103,7 @@ struct NeedResolver {
     hasBrokenMatrix = drafts.indices.contains { drafts[$0].hasBrokenMatrix }
   }
 
-  /// The needs of each job.
+  /// The needs of each job, without the doubtful ones.
   mutating func resolve() -> [[JobNeed]] {
     drafts.indices.map { needs(of: $0) }
   }
@@ -171,9 +173,9 @@ struct NeedResolver {
       if jobs.isEmpty, let job = matched.first, let fault = conditionFault(need.when, job) {
         faults.add(need.place, fault)
         // Otherwise each use of their values would be a fault too.
-        jobs = matched
-      }
-      if jobs.isEmpty {
+        doubtful[number, default: []] += matched.map { JobNeed(JobID($0), when: need.when) }
+        expanded += matched.count
+      } else if jobs.isEmpty {
         if hasBrokenMatrix { return nil }
         guard matches.isEmpty else {
           return faults.fail(
