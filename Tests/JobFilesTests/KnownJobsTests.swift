@@ -71,6 +71,17 @@ import Testing
       ])
   }
 
+  @Test func aValueIsReadThroughKnownJobs() throws {
+    let run = KnownJobs(
+      try graph("jobs: { a: ls, b: { needs: [a], run: ls }, c: { needs: [b], run: ls } }\nfinally: { f: ls }"))
+    let text = "jobs: { d: { needs: [c], run: 'echo ${jobs.a.x}' }, e: { needs: [d], run: 'echo ${jobs.b.x}' } }"
+    let added = try JobFile.decode(
+      Array(text.utf8), file: "more.yml", directory: "/more", environment: environment, addingTo: run
+    ) { _ in }
+    #expect(added.jobs.map { $0.outputs.map(\.job.index) } == [[0], [1]])
+    #expect(added.jobs.map { $0.needs.map(\.job.index) } == [[2], [4]])
+  }
+
   @Test(arguments: [
     ("jobs: { fetch: ls }", "1:9: 'fetch' is a job of the run already: give this one another name"),
     ("jobs: { build: ls }", "1:9: 'build' is a job of the run already: give this one another name"),

@@ -54,7 +54,9 @@ struct JobFileDecoder {
     checks.targets(known)
     checks.uses(settings.pools)
     if hasAllocation(settings) { checks.steps() }
-    return (needs, OutputResolver(drafts, needs, values).resolve(hasCycle: hasCycle))
+    // A job of the extended run has its needs already.
+    let all = zip(needs, drafts).map { $0 + $1.job.needs }
+    return (needs, OutputResolver(drafts, all, values).resolve(hasCycle: hasCycle))
   }
 
   private func hasAllocation(_ settings: FileSettings) -> Bool {

@@ -45,10 +45,20 @@ package struct KnownJobs: Sendable {
     let added = new.indices.map { (draft: new[$0], number: count + $0) }
     let all = used.map { (draft: JobDraft(jobs[$0]), number: $0) } + added
     let sorted = all.filter { $0.draft.job.finally == nil } + all.filter { $0.draft.job.finally != nil }
-    return (sorted.map(\.draft), sorted.map(\.number))
+    var drafts = sorted.map(\.draft)
+    let numbers = sorted.map(\.number)
+    let places = Dictionary(uniqueKeysWithValues: zip(numbers, drafts.indices))
+    for place in drafts.indices {
+      drafts[place].job.needs = drafts[place].job.needs.compactMap { need in
+        places[need.job.index].map { JobNeed(JobID($0), when: need.when) }
+      }
+    }
+    return (drafts, numbers)
   }
 
   /// The jobs that names in the file mean; all of them where a name is unknown or a pattern, which any may match.
+  ///
+  /// Where values are used, also the jobs that these need, directly or through others.
   private func mentioned(by new: [JobDraft]) -> [Int] {
     var own: Set<String> = []
     for draft in new {
@@ -66,6 +76,10 @@ package struct KnownJobs: Sendable {
           return Array(jobs.indices)
         }
       }
+    }
+    var open = new.allSatisfy(\.outputs.isEmpty) ? [] : Array(used)
+    while let job = open.popLast() {
+      for need in jobs[job].needs where used.insert(need.job.index).inserted { open.append(need.job.index) }
     }
     return used.sorted()
   }
