@@ -255,6 +255,30 @@ private final class Program: Sendable {
     #expect(eventually { !ProcessTable.isAlive(descendant) })
   }
 
+  /// A debugger learns of the end first, and the parent when the debugger has waited for the process or ends.
+  @Test(.enabled(if: hasPython, "python3 traces the process"))
+  func anEndThatADebuggerHoldsBackIsSeenLater() throws {
+    let program = try Program("exec sleep 3600")
+    let tracer = try Program(
+      """
+      exec python3 -c 'import ctypes, signal
+      ptrace = ctypes.CDLL(None).ptrace
+      ptrace.argtypes = [ctypes.c_long] * 4
+      print(ptrace(0x4206, \(program.pid), 0, 0), flush=True)
+      signal.pause()'
+      """)
+    #expect(tracer.says(["0"]))
+    kill(program.pid, SIGKILL)
+    #expect(eventually { ProcessTable.state(of: program.pid) == "Z" })
+    // After a later end, the reactor has had the event of this one.
+    let later = try Program("exit 4")
+    #expect(later.end() == .exited(4))
+    #expect(program.exits == [])
+    tracer.send(.kill)
+    #expect(tracer.end() == .signalled(SIGKILL))
+    #expect(program.end() == .signalled(SIGKILL))
+  }
+
   @Test func aGraceIsThatOfItsProgram() throws {
     let patient = try Program(Self.trapping("echo T"))
     let hasty = try Program(Self.trapping("echo T"), grace: .milliseconds(10))

@@ -2,7 +2,7 @@ import Foundation
 
 /// Ends and stops of the children of this process; no call blocks.
 enum ChildStatus {
-  /// How a child has ended, without reaping it; nil while it is alive.
+  /// How a child has ended, without reaping it; nil while it is alive, or while only its debugger may see its end.
   static func exit(of pid: pid_t) -> ProcessExit? {
     // Other code of this program has reaped the child and has its status.
     guard let info = wait(P_PID, pid, WEXITED | WNOWAIT) else { return .exited(-1) }

@@ -8,7 +8,7 @@ final class Poller: @unchecked Sendable {
 
   /// The events that `wait` reports.
   enum Interest {
-    /// The end of the process of a pidfd, once.
+    /// The end of the process of a pidfd; once more when a debugger, which sees an end first, gives it back to the parent.
     case end
     /// Bytes and the end of the stream, edge-triggered: read until there is no more.
     case output
@@ -17,8 +17,7 @@ final class Poller: @unchecked Sendable {
 
     fileprivate var events: UInt32 {
       switch self {
-      case .end: EPOLLIN.rawValue | EPOLLONESHOT.rawValue
-      case .output: EPOLLIN.rawValue | EPOLLET.rawValue
+      case .end, .output: EPOLLIN.rawValue | EPOLLET.rawValue
       case .terminal: EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLET.rawValue
       }
     }
