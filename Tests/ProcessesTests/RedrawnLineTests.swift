@@ -119,9 +119,20 @@ struct RedrawnLineTests {
     #expect(written(["\u{1B}]0;title\u{1B}[1mX"]).line.line.text == "\u{1B}[1mX\u{1B}[0m")
   }
 
-  @Test func theRestOfASequenceIsWaitedForWithinBounds() {
-    #expect(written(["\u{1B}]" + repeated("t", 253), "tt\u{7}x"]).line.plain == "x")
-    #expect(written(["\u{1B}]" + repeated("t", 254), "tt\u{7}x"]).line.plain == "ttx")
+  @Test(arguments: ["\u{1B}]", "\u{1B}P", "\u{1B}_"], [253, 254, 255, 5000])
+  func aLongStringShowsNothing(start: String, length: Int) {
+    let text = repeated("t", length)
+    for end in ["\u{7}", "\u{1B}\\"] {
+      #expect(written([start + text, text + end + "x"]).line.plain == "x")
+      #expect(written([start + text, text, "t" + end, "x"]).line.plain == "x")
+    }
+    #expect(written([start + text + "\u{1B}", "\\x"]).line.plain == "x")
+    #expect(written([start + text, "\u{1B}[1mX"]).line.line.text == "\u{1B}[1mX\u{1B}[0m")
+  }
+
+  @Test func aLongControlSequenceShowsNothing() {
+    #expect(written(["\u{1B}[" + repeated("1;", 200), "1;1mx"]).line.plain == "x")
+    #expect(written(["\u{1B}[" + repeated("1;", 200), repeated("1;", 200), "?hx"]).line.plain == "x")
   }
 
   // MARK: Wide graphemes

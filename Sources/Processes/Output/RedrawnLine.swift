@@ -28,6 +28,8 @@ struct RedrawnLine {
   private var style = ""
   /// The beginning of a scalar or an escape sequence whose rest has not arrived.
   private var rest: [UInt8] = []
+  /// The number of bytes that an unfinished escape sequence is kept up to.
+  private static let restLimit = 256
   private var isChanged = false
   /// Whether the cursor has moved back, or text was erased.
   private var isRedrawn = false
@@ -62,8 +64,9 @@ struct RedrawnLine {
       case 0x0D: target = 0
       case 0x1B:
         guard let last = Self.end(of: bytes[place...]) else {
-          // A sequence without an end is dropped.
-          if bytes.count - place < 256 { rest = Array(bytes[place...]) }
+          rest = Array(bytes[place...])
+          // A longer one keeps its kind, so that the bytes to come are dropped too, and an escape, which may begin its end.
+          if rest.count >= Self.restLimit { rest = rest.prefix(2) + rest.suffix(1).filter { $0 == 0x1B } }
           return
         }
         end = last
