@@ -176,21 +176,22 @@ static void continue_program(int program) {
   }
 }
 
-/// Returns when the program has ended.
+/// Returns when the program has ended, and closes the terminal then or when the program has left it.
 static void wait_for_end(int lifeline, int program, int terminal) {
   // A child that is stopped before its exec keeps the lifeline open. The terminal is polled for a hang-up only.
   struct pollfd ends[3] = {{.fd = lifeline, .events = POLLIN}, {.fd = program, .events = POLLIN}, {.fd = terminal}};
-  while (program >= 0 && ends[0].revents == 0 && ends[1].revents == 0) {
-    if (poll(ends, 3, -1) <= 0 || ends[2].revents == 0) continue;
-    ends[2].fd = -1;
-    continue_program(program);
+  bool has_ended = lifeline < 0 && program < 0;
+  while (!has_ended) {
+    if (poll(ends, 3, -1) <= 0) continue;
+    char byte;
+    // See `cprocess_guardian_leave_terminal`.
+    bool has_left = ends[0].revents != 0 && read(lifeline, &byte, 1) == 1;
+    has_ended = ends[1].revents != 0 || (ends[0].revents != 0 && !has_left);
+    if (ends[2].revents != 0 && !has_ended && !has_left) continue_program(program);
+    if (ends[2].revents != 0 || has_left) ends[2].fd = -1;
+    if (has_left) close(terminal);
   }
-  if (ends[1].revents != 0) return;
-  char byte;
-  ssize_t count;
-  do {
-    count = read(lifeline, &byte, 1);
-  } while (count > 0 || (count < 0 && errno == EINTR));
+  close(terminal);
 }
 
 static _Noreturn void guard(int lifeline, int program) {
@@ -218,7 +219,6 @@ static _Noreturn void guard(int lifeline, int program) {
   prctl(PR_SET_NAME, "job-guardian");
   atomic_store(&table->is_guarding, true);
   wait_for_end(kept[0], kept[1], kept[2]);
-  if (kept[2] >= 0) close(kept[2]);
   // First, before the shell has shown its prompt.
   if (at_end != NULL) at_end();
   // A child that has not executed yet is not in the table, and has the program's environment: nothing tells whose it is. It
@@ -235,6 +235,8 @@ static _Noreturn void guard(int lifeline, int program) {
 
 /// The program's end of the guardian's lifeline.
 static int own_end = -1;
+/// Held while `own_end` is replaced or written to. The guardian does not use it.
+static pthread_mutex_t own_end_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /// Starts a guardian; returns the program's end of its lifeline, or a negative errno.
 ///
@@ -295,11 +297,22 @@ int cprocess_guardian_start(const char *cookie, void (*body)(void)) {
 }
 
 int cprocess_guardian_replace(void) {
+  pthread_mutex_lock(&own_end_lock);
   close(own_end);
+  own_end = -1;
   // The old guardian is exiting, and only this process can reap it. The first one is a child of another process.
   pid_t guardian = atomic_load(&table->guardian);
   for (int i = 0; i < 1000 && guardian > 0 && waitpid(guardian, NULL, WNOHANG) == 0; i++) pause_for(1);
-  return launch_guardian();
+  int result = launch_guardian();
+  pthread_mutex_unlock(&own_end_lock);
+  return result;
+}
+
+void cprocess_guardian_leave_terminal(void) {
+  const char byte = 0;
+  pthread_mutex_lock(&own_end_lock);
+  send(own_end, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+  pthread_mutex_unlock(&own_end_lock);
 }
 
 bool cprocess_guardian_release(void) {

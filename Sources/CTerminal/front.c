@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "CProcess.h"
 #include "CTerminal.h"
 
 #include <errno.h>
@@ -133,6 +134,7 @@ bool terminal_front_leave(void) {
   signal_pipe_unwatch(SIGHUP);
   signal(SIGHUP, SIG_IGN);
   setsid();
+  cprocess_guardian_leave_terminal();
   kill(front, SIGUSR2);
   front = 0;
   return true;

@@ -155,6 +155,11 @@ int cprocess_guardian_start(const char *cookie, void (*at_end)(void));
 /// Starts another guardian after one was killed, which it reaps; returns like `cprocess_guardian_start`.
 int cprocess_guardian_replace(void);
 
+/// Has the guardian close the terminal of this process, whose standard streams must have left it already.
+///
+/// Until then the guardian keeps it open. Does nothing without a guardian.
+void cprocess_guardian_leave_terminal(void);
+
 /// Whether this process, which adopts orphans and starts no more children, has none: then nothing of a job is left, and the
 /// guardian looks for nothing.
 bool cprocess_guardian_release(void);

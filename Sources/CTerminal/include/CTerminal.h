@@ -140,5 +140,8 @@ int terminal_front_begin(void);
 /// The process in front of this one; 0 if there is none.
 pid_t terminal_front(void);
 
-/// Leaves the session of the terminal, ignores SIGHUP and ends the process in front with status 0; false if there is none.
+/// Leaves the session of the terminal, ignores SIGHUP, has the guardian close the terminal and ends the process in front with
+/// status 0; false if there is none.
+///
+/// The program's own descriptors must have left the terminal already.
 bool terminal_front_leave(void);
