@@ -29,7 +29,8 @@ static atomic_uint received[2][signals];
 
 /// Whether the signal is the same one again: who sends it to the process group reaches this process twice.
 static bool is_repeated(int number, const siginfo_t *info) {
-  if (terminal_front() == 0) return false;
+  // The kernel sends the signal of a key to both, and the process in front does not pass it on.
+  if (terminal_front() == 0 || info->si_code == SI_KERNEL) return false;
   bool is_passed_on = info->si_code <= 0 && info->si_pid == terminal_front();
   unsigned count = atomic_fetch_add(&received[is_passed_on][number], 1) + 1;
   return count <= atomic_load(&received[!is_passed_on][number]);

@@ -39,6 +39,20 @@ struct SignalTests {
     #expect(eventually { ProcessTable.processes(with: marker).isEmpty })
   }
 
+  /// The kernel sends the signal of a key to the program and to the process in front of it.
+  @Test func aSignalAfterTheSameOneOfAKeyIsAnother() throws {
+    let script = "trap '' TERM; while :; do sleep \(marker); done"
+    try place.write("jobs: { deaf: { run: \"\(script)\", stop: { grace: 1h } } }", to: "deaf.yml")
+    let pty = try place.pty("run", "deaf.yml")
+    #expect(pty.waitUntil { $0.text.contains("━━━") && ProcessTable.sleepers(marker) == 1 })
+    #expect(pty.program != pty.child.pid)
+    pty.send("\u{3}")
+    #expect(pty.waitUntil { $0.text.contains("Ctrl-C kills now") })
+    kill(pty.child.pid, SIGINT)
+    #expect(pty.waitUntil { $0.ending == .signalled(SIGINT) }, "\(pty.report)")
+    #expect(eventually { ProcessTable.processes(with: marker).isEmpty })
+  }
+
   @Test(arguments: ["plain", "json", "quiet"], [SIGQUIT, SIGABRT, SIGSEGV, SIGUSR1])
   func aCrashEndsTheJobsWithoutAQuestion(_ interface: String, _ signal: Int32) throws {
     let pty = try place.pty(
