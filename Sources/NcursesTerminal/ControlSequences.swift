@@ -43,7 +43,9 @@ package enum ControlSequences {
       let sequence = "\u{1B}]9;\(plain)\u{7}"
       // tmux wants each escape doubled inside the wrapper.
       if features.isTmux { return "\u{1B}Ptmux;\u{1B}\(sequence)\u{1B}\\" }
-      return features.isScreen ? "\u{1B}P\(sequence)\u{1B}\\" : sequence
+      // tmux drops the wrapper of screen.
+      let bell = features.mayBeTmux ? "\u{7}" : ""
+      return features.isScreen ? "\(bell)\u{1B}P\(sequence)\u{1B}\\" : sequence
     }
   }
 
@@ -57,11 +59,13 @@ package enum ControlSequences {
 
   package static func copy(_ text: TerminalText, _ features: TerminalFeatures) -> String {
     let sequence = "\u{1B}]52;c;\(Data(text.text.utf8).base64EncodedString())"
-    guard features.isScreen else { return sequence + "\u{1B}\\" }
+    let plain = sequence + "\u{1B}\\"
+    guard features.isScreen else { return plain }
     // A wrapper for screen holds at most 768 bytes, so the sequence is split.
     let bytes = Array("\(sequence)\u{7}".utf8)
-    return stride(from: 0, to: bytes.count, by: 700).map { start in
+    let pieces = stride(from: 0, to: bytes.count, by: 700).map { start in
       "\u{1B}P" + String(decoding: bytes[start..<min(start + 700, bytes.count)], as: UTF8.self) + "\u{1B}\\"
-    }.joined()
+    }
+    return (features.mayBeTmux ? plain : "") + pieces.joined()
   }
 }

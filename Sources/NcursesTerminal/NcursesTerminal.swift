@@ -107,7 +107,12 @@ package final class NcursesTerminal: Terminal {
   }
 
   package func copy(_ text: TerminalText) {
-    if case .open = state, features.speaksXterm { write(ControlSequences.copy(text, features)) }
+    guard case .open = state, features.speaksXterm else { return }
+    write(ControlSequences.copy(text, features))
+    // Screen shows the end of a long sequence that is not wrapped.
+    guard features.mayBeTmux, let frame = shown else { return }
+    invalidate()
+    present(frame)
   }
 
   package func setMouse(_ enabled: Bool) {

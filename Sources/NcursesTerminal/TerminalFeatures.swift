@@ -6,6 +6,8 @@ package struct TerminalFeatures: Sendable, Hashable {
   package var hasProgress: Bool
   /// Whether it is GNU screen, which passes on only sequences that are wrapped for it.
   package var isScreen: Bool
+  /// Whether `isScreen` may be wrong: tmux may use the same TERM, and ssh passes on no other variable.
+  package var mayBeTmux: Bool
   /// Whether it is tmux in another terminal.
   package var isTmux: Bool
 
@@ -13,8 +15,9 @@ package struct TerminalFeatures: Sendable, Hashable {
     let family = term.prefix { $0 != "-" && $0 != "." && $0 != "+" }
     let others: Set = ["dumb", "linux", "cons25", "sun", "ansi", "hurd", "wsvt25", "pccon0", "unknown", ""]
     speaksXterm = !others.contains(String(family)) && !family.hasPrefix("vt")
-    isTmux = !(environment["TMUX"] ?? "").isEmpty
+    isTmux = family == "tmux" || !(environment["TMUX"] ?? "").isEmpty
     isScreen = family == "screen" && !isTmux
+    mayBeTmux = isScreen && (environment["STY"] ?? "").isEmpty
     hasProgress = speaksXterm && !isScreen && (isTmux || Self.isKnownForProgress(environment))
   }
 

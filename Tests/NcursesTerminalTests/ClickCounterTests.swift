@@ -89,6 +89,15 @@ import Testing
     #expect(!TerminalFeatures(term: "screen-256color", environment: ["TMUX": "x"]).isScreen)
     #expect(!TerminalFeatures(term: "xterm", environment: [:]).isScreen)
   }
+
+  /// As after ssh, which passes on TERM alone.
+  @Test func tmuxIsKnownByTERMToo() {
+    #expect(TerminalFeatures(term: "tmux-256color", environment: [:]).isTmux)
+    #expect(TerminalFeatures(term: "screen-256color", environment: [:]).mayBeTmux)
+    #expect(!TerminalFeatures(term: "screen-256color", environment: ["STY": "1.tty"]).mayBeTmux)
+    #expect(!TerminalFeatures(term: "screen-256color", environment: ["TMUX": "x"]).mayBeTmux)
+    #expect(!TerminalFeatures(term: "xterm", environment: [:]).mayBeTmux)
+  }
 }
 
 @Suite struct ControlSequencesTests {
@@ -120,8 +129,10 @@ import Testing
     #expect(
       ControlSequences.notice(.message, "x", features("screen-256color", ["TMUX": "/tmp/s"]))
         == "\u{1B}Ptmux;\u{1B}\u{1B}]9;x\u{7}\u{1B}\\")
-    #expect(
-      ControlSequences.notice(.message, "x", features("screen")) == "\u{1B}P\u{1B}]9;x\u{7}\u{1B}\\")
+    let wrapped = "\u{1B}P\u{1B}]9;x\u{7}\u{1B}\\"
+    #expect(ControlSequences.notice(.message, "x", features("screen", ["STY": "1.tty"])) == wrapped)
+    // tmux, which it may be, drops the message.
+    #expect(ControlSequences.notice(.message, "x", features("screen")) == "\u{7}\(wrapped)")
   }
 
   @Test func aNoticeHoldsNothingThatEndsItOrMeansSomethingElse() {
@@ -140,12 +151,20 @@ import Testing
 
   @Test func aCopyThroughScreenComesInPieces() {
     let sequence = ControlSequences.copy(
-      "\(String(repeating: "x", count: 1200))", TerminalFeatures(term: "screen", environment: [:]))
+      "\(String(repeating: "x", count: 1200))", features("screen", ["STY": "1.tty"]))
     let pieces = sequence.components(separatedBy: "\u{1B}P").dropFirst()
     #expect(pieces.count == 3)
     #expect(pieces.allSatisfy { $0.hasSuffix("\u{1B}\\") && $0.utf8.count < 768 })
     let whole = pieces.map { $0.dropLast(2) }.joined()
     #expect(whole.hasPrefix("\u{1B}]52;c;eHh4"))
     #expect(whole.hasSuffix("\u{7}"))
+  }
+
+  @Test func aCopyInTmuxOrScreenIsWrittenInBothWays() {
+    let text: TerminalText = "hé\n"
+    let (xterm, screen) = (features("xterm"), features("screen", ["STY": "1.tty"]))
+    #expect(
+      ControlSequences.copy(text, features("screen-256color"))
+        == ControlSequences.copy(text, xterm) + ControlSequences.copy(text, screen))
   }
 }

@@ -186,6 +186,14 @@ private let probe = Built.product("terminal-probe")
     #expect(!said(pty, after: start).contains("character"))
   }
 
+  /// Screen may have shown the end of a long text that is not wrapped for it.
+  @Test func aCopyThatMayHaveBeenShownIsPaintedOver() throws {
+    let pty = try pty(term: "screen", environment: ["STY": ""])
+    let start = pty.output.count
+    pty.send("Y")
+    #expect(pty.waitUntil { said($0, after: start).contains("probe ready") }, "\(said(pty, after: start))")
+  }
+
   @Test(arguments: ["vt100", "linux", "screen"])
   func onlyXtermsAreQueried(_ term: String) throws {
     #expect(try !pty(term: term, environment: ["PROBE_ASK": "1"]).text.contains("]11;"))
