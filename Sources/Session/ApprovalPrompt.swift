@@ -15,6 +15,7 @@ package final class ApprovalPrompt: @unchecked Sendable {
   private let input: Int32
   private let errors: Output
   private let clock: any OperationClock
+  private let isTaken: @Sendable (_ terminal: Int32) -> Bool
   private let queue = DispatchQueue(label: "opdash.approvals")
   private let reading = DispatchQueue(label: "opdash.answers")
   private let answer = Lock(Answer())
@@ -25,12 +26,16 @@ package final class ApprovalPrompt: @unchecked Sendable {
   /// Whether `reading` waits for a line, which may have begun to wait for the answer to an earlier question.
   private var isReading = false
 
-  /// Reads answers from `input`, a terminal, and writes questions to `errors`.
-  package init(_ feed: any JobFeed, input: Int32 = STDIN_FILENO, errors: Output, clock: any OperationClock = .system) {
+  /// Reads answers from `input`, a terminal, and writes questions to `errors`; `isTaken` is whether another program has it.
+  package init(
+    _ feed: any JobFeed, input: Int32 = STDIN_FILENO, errors: Output, clock: any OperationClock = .system,
+    isTaken: @escaping @Sendable (_ terminal: Int32) -> Bool = { terminal_is_taken($0) }
+  ) {
     self.feed = feed
     self.input = input
     self.errors = errors
     self.clock = clock
+    self.isTaken = isTaken
   }
 
   /// Takes the next events; from any thread.
@@ -66,10 +71,10 @@ package final class ApprovalPrompt: @unchecked Sendable {
       asked = id
       let run = feed.snapshot
       let (name, question) = (JobText.clean(run[id].job.name), JobText.clean(run.question(of: id) ?? ""))
-      // Input typed before the question does not answer it.
       answer.withLock { answer in
         answer.beginQuestion()
-        tcflush(input, TCIFLUSH)
+        // Input typed before the question does not answer it. In the background it is another program's.
+        if !isTaken(input) { tcflush(input, TCIFLUSH) }
       }
       errors.write(line: "\(name) asks: \(question)  y approves, any other answer cancels it [y/N]")
     }
@@ -103,15 +108,26 @@ package final class ApprovalPrompt: @unchecked Sendable {
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     var request = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
     while true {
+      if isTaken(input) { awaitForeground() }
       poll(&request, 1, -1)
       switch answer.withLock({ $0.takeByte(from: input) }) {
       case .more: continue
       case .line(let line, let question): return (line, question)
-      case .background:
-        let isOver = DispatchSemaphore(value: 0)
-        _ = clock.schedule(after: .seconds(1)) { isOver.signal() }
-        isOver.wait()
+      case .background: awaitForeground()
       }
+    }
+  }
+
+  /// Waits until no other program has the terminal, and discards the rest of its input.
+  private func awaitForeground() {
+    repeat {
+      let isOver = DispatchSemaphore(value: 0)
+      _ = clock.schedule(after: .milliseconds(200)) { isOver.signal() }
+      isOver.wait()
+    } while isTaken(input)
+    answer.withLock { answer in
+      answer.dropBytes()
+      tcflush(input, TCIFLUSH)
     }
   }
 
@@ -130,8 +146,10 @@ package final class ApprovalPrompt: @unchecked Sendable {
     /// Drops the bytes of an answer to the question before.
     mutating func beginQuestion() {
       question += 1
-      bytes = []
+      dropBytes()
     }
+
+    mutating func dropBytes() { bytes = [] }
 
     /// Takes the next byte if there is one; does not wait for it.
     mutating func takeByte(from input: Int32) -> Step {

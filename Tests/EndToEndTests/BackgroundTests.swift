@@ -131,6 +131,24 @@ struct BackgroundTests {
     #expect(try window.session.value("alternate_on") == "1")
   }
 
+  @Test func aQuestionLeavesWhatIsTypedForTheForegroundAlone() throws {
+    try place.write(
+      "jobs: { gate: 'while [ ! -e go ]; do sleep 0.02; done', ask: { needs: [gate], approve: 'Go?', run: 'true' } }",
+      to: "ask.yml")
+    let window = try place.shell()
+    try command(window, "$OPDASH run ask.yml --ui plain & sh -c 'touch busy; while [ ! -e back ]; do sleep 0.02; done'")
+    #expect(eventually { place.has("busy") })
+    // The terminal shows it and keeps it until the shell reads again.
+    try command(window, "touch typed")
+    try window.sees("touch typed")
+    try place.write("", to: "go")
+    try window.sees("ask asks: Go?")
+    try place.write("", to: "back")
+    #expect(eventually { place.has("typed") })
+    #expect(try place.run("approve", "last").outputText == "approved ask\n")
+    try window.sees("2 ok in")
+  }
+
   @Test func theLinesOfTheBackgroundAreBounded() throws {
     try place.write(
       """

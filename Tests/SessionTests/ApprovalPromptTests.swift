@@ -119,6 +119,42 @@ import Testing
     #expect(eventually { scene.feed.commands == [.cancel([JobID(2)], by: .person)] })
   }
 
+  @Test func whatIsTypedForAnotherProgramIsLeftToIt() throws {
+    let (feed, folder) = (FakeFeed(), try TemporaryFolder())
+    let path = folder.file("terminal").path(percentEncoded: false)
+    var (master, slave): (Int32, Int32) = (-1, -1)
+    try #require(openpty(&master, &slave, nil, nil, nil) == 0)
+    let (controller, terminal) = (master, slave)
+    defer {
+      close(terminal)
+      close(controller)
+    }
+    func type(_ line: String) { _ = write(controller, line, line.utf8.count) }
+    func text() -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
+    func waiting() -> Int32 {
+      var count: Int32 = 0
+      return ioctl(terminal, UInt(FIONREAD), &count) == 0 ? count : -1
+    }
+    let isTaken = Lock(true)
+    let prompt = ApprovalPrompt(
+      feed, input: terminal, errors: try Output.file(path), isTaken: { _ in isTaken.withLock(\.self) })
+    let pump = ReportPump(feed, reports: [ApprovalReport(prompt)], end: .never)
+    pump.start(whenEnding: {}, whenFinished: { _ in })
+    feed.begin([job("publish", asking: "Publish?")])
+    type("ls\n")
+    #expect(eventually { waiting() == 3 })
+    feed.post(.jobState(JobID(0), .ready(for: .person), attempt: 0, pid: nil))
+    #expect(eventually { text().contains("publish asks: Publish?") })
+    #expect(stays { waiting() == 3 })
+    // What the other program has not read is no answer either.
+    isTaken.withLock { $0 = false }
+    #expect(eventually { waiting() == 0 })
+    #expect(stays { feed.commands.isEmpty })
+    type("y\n")
+    #expect(eventually { feed.commands == [.approve([JobID(0)])] })
+    feed.post(.runFinished(RunSummary(of: feed.run)))
+  }
+
   @Test func whatWasReadForOneQuestionAnswersNoOther() {
     var answers: [Int32] = [-1, -1]
     #expect(pipe(&answers) == 0)

@@ -158,6 +158,34 @@ import Testing
     #expect(stream.size == Size(width: 50, height: 30))
   }
 
+  /// As for the terminal of another session.
+  @Test func aTerminalWithoutAKnownForegroundIsRestored() async {
+    await #expect(processExitsWith: .success) {
+      var (master, slave): (Int32, Int32) = (-1, -1)
+      guard openpty(&master, &slave, nil, nil, nil) == 0 else { exit(EXIT_FAILURE) }
+      let (controller, terminal) = (master, slave)
+      func echoes() -> Bool {
+        var modes = termios()
+        return tcgetattr(terminal, &modes) == 0 && modes.c_lflag & tcflag_t(ECHO) != 0
+      }
+      let options = ViewOptions(source: "g.yml", settings: Settings(), Environment(variables: ["TERM": "xterm"]))
+      let stream = InlineStream(Output(terminal), descriptor: terminal, options: options)
+      stream.open()
+      guard !echoes() else { exit(EXIT_FAILURE) }
+      // As where a signal ends the program.
+      terminal_guard_restore()
+      _ = fcntl(controller, F_SETFL, O_NONBLOCK)
+      var written: [UInt8] = []
+      let isRestored = eventually {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(controller, &bytes, bytes.count)
+        written += bytes.prefix(max(0, count))
+        return echoes() && String(decoding: written, as: UTF8.self).hasSuffix("\u{1B}[?25h")
+      }
+      exit(isRestored ? EXIT_SUCCESS : EXIT_FAILURE)
+    }
+  }
+
   // MARK: In the background
 
   /// What is shown after another program had the terminal while these lines came.

@@ -155,7 +155,7 @@ package final class InlineStream: Sendable {
     state.isSuspended = false
     program?.begin { [weak self] _ in self?.noteOutput() }
     var shell = termios()
-    if isForeground, tcgetattr(descriptor, &shell) == 0 {
+    if tcgetattr(descriptor, &shell) == 0 {
       state.modes = shell
       let undo = Array(self.undo.utf8)
       // Before anything is changed: a signal may come at any time.
@@ -207,15 +207,13 @@ package final class InlineStream: Sendable {
     guard state.isOpen, !state.isSuspended else { return }
     change {
       write("\r" + undo)
-      if var modes = state.modes, isForeground { tcsetattr(descriptor, TCSANOW, &modes) }
+      // A background process would be stopped for changing the terminal's modes.
+      if var modes = state.modes, !terminal_is_taken(descriptor) { tcsetattr(descriptor, TCSANOW, &modes) }
       terminal_guard_disarm()
     }
     (state.shown, state.modes) = (nil, nil)
     program?.end()
   }
-
-  /// A background process would be stopped for changing the terminal's modes.
-  private var isForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
   private func write(_ text: String) { change { output.write(Array(text.utf8)) } }
 
