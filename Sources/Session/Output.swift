@@ -37,13 +37,17 @@ package final class Output: Sendable {
   package static let standardError = Output(2)
 
   /// Creates a file, which only its owner can read, or empties one and leaves its mode alone.
-  package static func file(_ path: String) throws(UsageError) -> Output { try files([("", path)])[0] }
+  package static func file(_ path: String) throws(UsageError) -> Output {
+    let output = try files([("", path)])[0]
+    output.empty()
+    return output
+  }
 
-  /// Opens the files that options name, each as `file` does; those for `replace(with:)` are not emptied.
+  /// Opens the files that options name, and leaves their contents alone until `empty` or `replace(with:)`.
   ///
-  /// Throws where one can't be written, is read by the same command or is named twice; then none has been emptied.
+  /// Throws where one can't be written, is read by the same command or is named twice; then none has been made.
   package static func files(
-    _ wanted: [(option: String, path: String)], besides read: FilesRead = FilesRead(), areReplaced: Bool = false
+    _ wanted: [(option: String, path: String)], besides read: FilesRead = FilesRead()
   ) throws(UsageError) -> [Output] {
     // Before one is made.
     for (option, path) in wanted { try read.refuse(FileIdentity(path: path), "\(option) \(path)") }
@@ -59,14 +63,25 @@ package final class Output: Sendable {
         throw UsageError("\(other) and \(option) name one file, \(path): give each its own")
       }
     } catch {
-      for descriptor in opened { close(descriptor) }
+      for (descriptor, index) in zip(opened, wanted.indices) {
+        if areNew[index] { remove(wanted[index].path) }
+        close(descriptor)
+      }
       throw error
     }
-    // A file that the caller has passed has the output of other programs too.
-    for (descriptor, file) in zip(opened, wanted) where !areReplaced && !ForeignFile.isPassed(file.path) {
-      _ = ftruncate(descriptor, 0)
-    }
     return wanted.indices.map { Output(opened[$0], name: wanted[$0].path, isNew: areNew[$0]) }
+  }
+
+  /// Empties the file, unless the caller has passed it: other programs write to it too.
+  package func empty() {
+    if !ForeignFile.isPassed(name) { _ = ftruncate(descriptor, 0) }
+  }
+
+  /// Removes a file that was made, not the link that leads to it.
+  private static func remove(_ path: String) {
+    guard let made = realpath(path, nil) else { return }
+    unlink(made)
+    free(made)
   }
 
   private static func open(_ path: String) throws(UsageError) -> Int32 {
@@ -196,11 +211,7 @@ package final class Output: Sendable {
       return write(bytes)
     }
     guard failure != 0 else { return }
-    // Not the link that leads to it.
-    if isNew, let made = realpath(name, nil) {
-      unlink(made)
-      free(made)
-    }
+    if isNew { Self.remove(name) }
     lose(failure)
   }
 

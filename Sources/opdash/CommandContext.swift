@@ -144,11 +144,9 @@ struct CommandContext {
     return files
   }
 
-  /// Opens the files of reports and the page at `html`; nothing is written to a file that is read.
-  ///
-  /// With `areReplaced` none is emptied: see `Output.replace(with:)`.
+  /// Opens the files of reports and the page at `html`, and empties none; nothing is written to a file that is read.
   func openFiles(
-    _ settings: Settings, html: String? = nil, besides read: FilesRead, areReplaced: Bool = false
+    _ settings: Settings, html: String? = nil, besides read: FilesRead
   ) throws -> (files: [(format: ReportFormat, output: Output)], page: Output?) {
     let formats = settings.files.keys.sorted { $0.rawValue < $1.rawValue }
     let paths = formats.map {
@@ -162,7 +160,7 @@ struct CommandContext {
     try output.check(read)
     var wanted = zip(formats, paths).map { format, path in (option: "--\(format.rawValue)", path: path) }
     if let html { wanted.append((option: "--html", path: environment.absolute(html))) }
-    let outputs = try Output.files(wanted, besides: read, areReplaced: areReplaced)
+    let outputs = try Output.files(wanted, besides: read)
     return (Array(zip(formats, outputs)), html == nil ? nil : outputs.last)
   }
 }

@@ -66,6 +66,9 @@ struct RunLaunch {
   }
 
   private func begin() throws {
+    if case .live = plan.subject, settings.slots != nil || settings.onFailure != nil {
+      throw UsageError("\(plan.source) has a queue of its own: it takes neither --slots nor --on-failure")
+    }
     // Without its view, the dashboard prints nothing.
     let interface = plan.rawOrder == nil ? try environment.interface(for: settings.interface) : .dashboard
     let hasView = interface == .dashboard && plan.rawOrder == nil
@@ -131,6 +134,7 @@ struct RunLaunch {
       end: raw == nil ? nil : .stopped, abandon: context.abandon, exit: context.end)
     recording?.whenLost { [weak session] in session?.noteUnrecorded($0) }
     parts.watchSignals(session)
+    for file in files { file.output.empty() }
     do {
       try session.begin {
         recording?.start()
@@ -233,9 +237,6 @@ struct RunLaunch {
   private func run(_ options: RunOptions?) throws -> StartableRun {
     switch plan.subject {
     case .live(let feed, let start):
-      if settings.slots != nil || settings.onFailure != nil {
-        throw UsageError("\(plan.source) has a queue of its own: it takes neither --slots nor --on-failure")
-      }
       (feed as? any FactStream.Source)?.silence(settings.silencedWarnings)
       return StartableRun(feed: feed, start: start)
     case .graph(var graph):

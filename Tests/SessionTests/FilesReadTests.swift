@@ -44,9 +44,20 @@ struct FilesReadTests {
   @Test func anotherFileIsWritten() throws {
     try Data("old".utf8).write(to: folder.file("events"))
     let outputs = try Output.files([("--events", path("events")), ("--trace", "/dev/null")], besides: read)
+    #expect(content("events") == "old")
+    for output in outputs { output.empty() }
     outputs[0].write(line: "new")
     #expect(content("events") == "new\n")
     #expect(outputs.map(\.name) == [path("events"), "/dev/null"])
+  }
+
+  @Test func whereOneCannotBeWrittenNoneIsMadeOrEmptied() throws {
+    try Data("old".utf8).write(to: folder.file("trace"))
+    try #require(symlink("made", path("link")) == 0)
+    let wanted = [("--events", path("new")), ("--html", path("link")), ("--trace", path("trace"))]
+    let fault = UsageError("can't write \(path("none/x")): No such file or directory")
+    #expect(throws: fault) { try Output.files(wanted + [("--junit", path("none/x"))]) }
+    #expect(folder.names() == ["link", "trace", "x.yml"] && content("trace") == "old")
   }
 
   @Test func twoNamesOfOneFileAreRefused() throws {

@@ -144,7 +144,7 @@ import Testing
   /// `/dev/full` is Linux's; elsewhere no file fails so.
   @Test(.enabled(if: access("/dev/full", W_OK) == 0))
   func theReasonOfAWriteThatFailedIsKept() throws {
-    let output = try Output.files([("--html", "/dev/full")], areReplaced: true)[0]
+    let output = try Output.files([("--html", "/dev/full")])[0]
     #expect(output.failure == nil && output.loss == nil)
     // A device is written to as it is.
     output.replace(with: Array("one\n".utf8))
@@ -159,7 +159,7 @@ import Testing
     try #require(chmod(old, 0o644) == 0 && symlink(old, link) == 0)
     let reader = open(old, O_RDONLY | O_CLOEXEC)
     defer { close(reader) }
-    let output = try Output.files([("--html", link)], areReplaced: true)[0]
+    let output = try Output.files([("--html", link)])[0]
     #expect(try String(contentsOf: folder.file("old"), encoding: .utf8) == "a long line\n")
     output.replace(with: Array("short\n".utf8))
     #expect(output.failure == nil)
@@ -175,7 +175,7 @@ import Testing
   @Test func aFileThatADocumentMakesIsPrivate() throws {
     let folder = try TemporaryFolder()
     let path = folder.file("page").path()
-    try Output.files([("--html", path)], areReplaced: true)[0].replace(with: Array("new\n".utf8))
+    try Output.files([("--html", path)])[0].replace(with: Array("new\n".utf8))
     var status = stat()
     #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600 && status.st_size == 4)
     #expect(folder.names() == ["page"])

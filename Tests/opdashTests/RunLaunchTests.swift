@@ -167,8 +167,11 @@ import Testing
     let plan = try RunPlan.scenario("priorities", Environment(variables: ["HOME": "/h"]))
     defer { plan.cleanUp() }
     world.plan = plan
-    world.perform("demo priorities -j 3")
+    let folder = try TemporaryFolder()
+    try Data("old".utf8).write(to: folder.file("report.xml"))
+    world.perform("demo priorities -j 3 --junit \(folder.file("report.xml").path())")
     #expect(world.statuses == [2])
+    #expect(try String(contentsOf: folder.file("report.xml"), encoding: .utf8) == "old")
     #expect(world.errors.text.contains("priorities has a queue of its own: it takes neither --slots nor --on-failure"))
     // Its operations are freed when they have finished.
     guard case .live(let feed, let start) = plan.subject else { return }

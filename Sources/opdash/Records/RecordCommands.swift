@@ -31,7 +31,7 @@ struct RecordCommands {
     let store = try store()
     let run = Run(recorded: try store.events(of: store.run(named: name)))
     // Only if there is something to write.
-    let (files, page) = try context.openFiles(settings, html: html, besides: read, areReplaced: true)
+    let (files, page) = try context.openFiles(settings, html: html, besides: read)
     if invocation.wantsJSON { return context.print(document: RecordedJSON.report(run)) }
     if let page { page.replace(with: Array(HTMLReport(run).text.utf8)) }
     for (format, file) in files where format == .junit { file.replace(with: Array(JUnitReport.document(run).utf8)) }
