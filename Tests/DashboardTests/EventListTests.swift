@@ -251,15 +251,62 @@ import Testing
   // MARK: The past
 
   @Test func aPastRunHasNoLaterEvents() {
-    var (list, run) = slots(6)
-    let past = slots(3).run
-    list.update(past, .everything)
+    var (list, run) = (EventList(after: Run()), Run())
+    for seq in 0..<6 {
+      let event = JobEvent(seq: seq, time: .seconds(seq), fact: .slotsChanged(seq))
+      run.apply(event)
+      list.add(event)
+    }
+    list.update(slots(3).run, .everything, at: .seconds(2))
     #expect(list.rows == [0, 1, 2])
+    list.update(slots(2).run, .everything, at: .milliseconds(1500))
+    #expect(list.rows == [0, 1])
     list.update(run, .everything)
     #expect(list.rows == [0, 1, 2, 3, 4, 5])
     run.apply(event(6, .slotsChanged(6)))
     list.update(run, .everything)
     #expect(list.rows.count == 6)
+  }
+
+  /// Events that stand for missed ones do not have the numbers that the record of the run has.
+  @Test(arguments: ["", "late"]) func thePastOfMissedEventsEndsAtItsInstant(_ filter: String) throws {
+    var bench = Bench(RunBuilder([.shell("a")]))
+    bench.play { run in
+      run.at(1)
+      run.move("a", .executing)
+    }
+    var later = bench.builder
+    later.at(10)
+    for step in 1...50 { later.progress("a", Int64(step), of: 50, .steps) }
+    let early = later.run
+    later.at(50)
+    later.state(.jobAdded(JobID(1), .shell("late")))
+    later.move("late", .executing)
+    let middle = later.run
+    later.at(60)
+    later.state(.slotsChanged(3))
+    bench.now = .seconds(60)
+    bench.send(.facts(try #require(bench.builder.run.events(to: later.run))))
+    bench.press(.character("5"), .character("/"))
+    bench.type(filter)
+    bench.press(.enter, .home)
+    func texts() -> [String] {
+      bench.model.events.rows.indices.map { row in
+        let event = bench.model.events[row]
+        return "\(event.fact.job?.index ?? -1) \(event.fact.text(in: bench.model.run))"
+      }
+    }
+    let all = ["0 running", "1 added to the run", "1 running", "-1 6 slots", "-1 3 slots"]
+    let live = texts()
+    #expect(Set(live).isSubset(of: all) && live.contains("1 running"))
+    for (run, time, shown) in [(early, 10, ["0 running"]), (middle, 55, ["0 running", "1 running"])] {
+      bench.model.show(run, at: .seconds(time))
+      FramePreparation.prepare(&bench.model, now: bench.now)
+      #expect(texts() == shown.filter { filter.isEmpty || $0.hasPrefix("1") })
+      #expect(bench.frame().text.contains("PAST"))
+    }
+    bench.press(.end)
+    #expect(texts() == live)
   }
 
   // MARK: The filter

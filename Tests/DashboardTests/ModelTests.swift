@@ -311,6 +311,7 @@ import Testing
     bench.play { $0.move("a", .executing) }
     let past = bench.builder.run
     bench.play { run in
+      run.at(1)
       run.state(.jobAdded(JobID(1), .shell("late1")))
       run.state(.jobAdded(JobID(2), .shell("late2")))
       run.state(.slotsChanged(3))
@@ -343,12 +344,13 @@ import Testing
     bench.press(.home)
     bench.play { $0.move("a", .succeeded(upToDate: false)) }
     let (first, second) = (past, bench.builder.run)
+    bench.builder.at(2)
     bench.play { $0.move("late2", .succeeded(upToDate: false)) }
     bench.play { $0.state(.slotsChanged(4)) }
     bench.press(.end, .up)
     #expect(bench.cursor == "late2")
     for (run, name) in [(second, "late2"), (first, "a"), (second, "late2")] {
-      bench.model.show(run, at: .zero)
+      bench.model.show(run, at: run.time)
       FramePreparation.prepare(&bench.model, now: bench.now)
       #expect(bench.cursor == name && bench.model.target == bench.model.cursor)
     }
@@ -372,8 +374,9 @@ import Testing
     var (_, bench) = late()
     bench.press(.home)
     let past = bench.builder.run
+    bench.builder.at(2)
     bench.play { $0.move("late2", .succeeded(upToDate: false)) }
-    bench.model.show(past, at: .zero)
+    bench.model.show(past, at: past.time)
     FramePreparation.prepare(&bench.model, now: bench.now)
     bench.press(.down, .end)
     #expect(bench.cursor == "late1" && bench.model.cursorRow == 1)

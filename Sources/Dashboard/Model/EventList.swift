@@ -19,14 +19,27 @@ struct EventList {
   /// The number of the first event that the filter has not been asked about.
   private var known = 0
   private var filter = JobFilter.everything
-  /// Events with this sequence number or a later one are not shown.
-  private var limit = 0
+  private var extent = Extent()
   /// The number of the cursor's event; nil follows the newest.
   var cursor: Int?
   /// The number of jobs that the run started with.
   private var declared: Int
   /// The newest shown event of each job that is ready and has not started.
   private var ready: [JobID: Int] = [:]
+
+  /// The events that the shown run has.
+  private struct Extent {
+    /// The past instant that is shown; nil for the present, frozen or not.
+    var instant: Duration?
+    var jobs = 0
+    var nextSeq = 0
+
+    /// An event that stands for missed ones has another number in the record of the run, but an instant of its own.
+    func has(_ event: JobEvent) -> Bool {
+      if let job = event.fact.job, job.index >= jobs { return false }
+      return instant.map { event.time <= $0 } ?? (event.seq < nextSeq)
+    }
+  }
 
   init(after run: Run) {
     lost = run.nextSeq
@@ -39,7 +52,7 @@ struct EventList {
 
   /// The cursor's event, or the one before it that the filter admits; nil while the newest is followed, and while the run does
   /// not have the cursor's yet.
-  var chosen: JobEvent? { cursor.map { $0 < known } == true ? row.map { self[$0] } : nil }
+  var chosen: JobEvent? { cursor.map { extent.has(kept[$0 - first]) } == true ? row.map { self[$0] } : nil }
 
   mutating func add(_ event: JobEvent) {
     switch event.fact {
@@ -72,17 +85,21 @@ struct EventList {
   /// Choosing the last row follows the newest event.
   mutating func choose(row: Int) { cursor = row >= rows.count - 1 ? nil : rows[max(0, row)] }
 
-  /// Adds the new events that the filter admits, or filters all again if it has changed; shows no event after `run`.
-  mutating func update(_ run: Run, _ filter: JobFilter) {
-    if filter != self.filter || run.nextSeq < limit {
+  /// Adds the new events that the filter admits, or filters all again if it has changed; shows no event after `run`, which is
+  /// of a past `instant` or, without one, the present.
+  mutating func update(_ run: Run, _ filter: JobFilter, at instant: Duration? = nil) {
+    if filter != self.filter || instant != extent.instant {
       self.filter = filter
       rows = []
       ready = [:]
       known = first
     }
-    limit = run.nextSeq
-    while known - first < kept.count, kept[known - first].seq < limit {
-      if filter.isEmpty || admits(kept[known - first], run) {
+    extent = Extent(instant: instant, jobs: run.jobs.count, nextSeq: run.nextSeq)
+    while known - first < kept.count {
+      let isShown = extent.has(kept[known - first])
+      // A frozen display shows later events when it is live again.
+      guard isShown || instant != nil else { break }
+      if isShown, filter.isEmpty || admits(kept[known - first], run) {
         removeShortWait()
         rows.append(known)
       }

@@ -32,7 +32,7 @@ enum FramePreparation {
     // The header names the chain, the list marks it, and the detail pane shows the job's slack.
     model.path.update(model.run, model.index, now: model.present(at: now), extent)
     if model.panel == .tree { model.tree.update(model.run, model.filtered) }
-    if model.panel == .events { model.events.update(model.run, model.filter) }
+    if model.panel == .events { model.events.update(model.run, model.filter, at: model.isPast ? now : nil) }
   }
 
   private static func updateCursor(_ model: inout Model) {
