@@ -388,6 +388,19 @@ import Testing
     #expect(bench.cursor == "late1" && bench.model.events.follows && bench.model.target == JobID(1))
   }
 
+  @Test func anEventThatHasLeftMemoryInThePastMovesNoCursor() {
+    var (past, bench) = late()
+    bench.model.show(past, at: .zero)
+    FramePreparation.prepare(&bench.model, now: bench.now)
+    bench.play { run in
+      for _ in 0..<EventList.capacity {
+        for priority in [JobPriority.high, .low] { run.state(.priorityChanged(JobID(2), priority)) }
+      }
+    }
+    bench.press(.end)
+    #expect(bench.cursor == "late1" && bench.model.events.follows && bench.model.target == JobID(1))
+  }
+
   /// A run of `a`, which has been asked to end, and its past before that.
   private func stopping() -> (past: Run, bench: Bench) {
     var builder = RunBuilder([.shell("a")])

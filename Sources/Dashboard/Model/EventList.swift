@@ -21,7 +21,7 @@ struct EventList {
   private var filter = JobFilter.everything
   private var extent = Extent()
   /// The number of the cursor's event; nil follows the newest.
-  var cursor: Int?
+  private(set) var cursor: Int?
   /// The number of jobs that the run started with.
   private var declared: Int
   /// The newest shown event of each job that is ready and has not started.
@@ -81,6 +81,9 @@ struct EventList {
   }
 
   mutating func follow() { cursor = nil }
+
+  /// Chooses an earlier cursor's event again, or follows the newest where that one is not kept any more.
+  mutating func restore(_ earlier: Int?) { cursor = earlier.flatMap { $0 < first ? nil : $0 } }
 
   /// Choosing the last row follows the newest event.
   mutating func choose(row: Int) { cursor = row >= rows.count - 1 ? nil : rows[max(0, row)] }

@@ -311,7 +311,7 @@ struct Model {
     } else if let cursor, cursor.index >= count {
       moveCursor(to: nil)
     }
-    if let choice = later.choice { events.cursor = choice.event }
+    if let choice = later.choice { events.restore(choice.event) }
   }
 
   /// Returns to the place in the log that was put aside, or the last line before it.
