@@ -433,7 +433,7 @@ import Testing
   @Test func aJobIsOnTheScreenWithItsRow() {
     var bench = Bench(RunBuilder((0..<40).map { .shell("\($0)") }))
     let height = Layout(bench.model).list.height
-    func shown() -> [Int] { (0..<40).filter { bench.model.isOnScreen(JobID($0)) } }
+    func shown() -> [Int] { bench.model.onScreen.map(\.index).sorted() }
     #expect(shown() == Array(0..<height))
     bench.model.top = 5
     #expect(shown() == Array(5..<(5 + height)))
@@ -444,10 +444,13 @@ import Testing
     bench.model.page = .list
     bench.model.log.extent = .full
     #expect(shown() == [0])
-    bench.model.showLog(of: .merged)
-    #expect(shown().isEmpty)
-    bench.model.page = .zoom
-    #expect(shown() == [0])
+    for subject in [LogReader.Subject.merged, .program] {
+      bench.model.page = .list
+      bench.model.showLog(of: subject)
+      #expect(shown().isEmpty)
+      bench.model.page = .zoom
+      #expect(shown() == [0])
+    }
   }
 
   @Test func theTargetsAreTheTagsElseTheCursor() {

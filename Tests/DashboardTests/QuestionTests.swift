@@ -159,6 +159,24 @@ struct QuestionTests {
     #expect(bench.commands == [.cancel([JobID(1), JobID(2)], by: .person)])
   }
 
+  // MARK: Jobs that the screen does not name
+
+  @Test(
+    arguments: [
+      ("x", .executing), ("X", .executing), ("p", .executing), ("r", .failed(failure, allowed: false)),
+      ("]", .waiting),
+    ] as [(Character, JobState)])
+  func besideAFullLogOfTheProgramAKeyAsks(_ key: Character, _ state: JobState) {
+    var bench = bench([state, .waiting])
+    bench.select("0")
+    bench.play { $0.state(.programLog(LogLine(.stdout, "printed"))) }
+    bench.press(.character("L"), .character("L"), .character("l"), .character(key))
+    #expect(bench.model.showsProgram && bench.commands.isEmpty)
+    #expect(bench.frame().text(row: 23).contains(" 0, not on the screen?"))
+    bench.press(.character("y"))
+    #expect(bench.commands.count == 1)
+  }
+
   // MARK: On a screen that is too small for any pane
 
   private static let small = Size(width: 20, height: 4)

@@ -40,7 +40,7 @@ struct JobAction: Sendable {
     switch question {
     case .approval: true
     case .ending where jobs.count > 1 && jobs.contains { model.live.jobs[$0.index].state.isActive }: true
-    case .ending, .usual: jobs.contains { !model.isOnScreen($0) }
+    case .ending, .usual: !model.onScreen.isSuperset(of: jobs)
     }
   }
 }

@@ -73,7 +73,7 @@ extension Model {
     cursor = id
     // The chosen event is of the cursor's job, or of the run itself.
     if let chosen = events.chosen?.fact.job, chosen != id { events.follow() }
-    if !showsMerged, !showsProgram, !keepsPlace { log.leave() }
+    if showsJobLog, !keepsPlace { log.leave() }
     if page == .zoom { pageTop = 0 }
   }
 
@@ -144,14 +144,21 @@ extension Model {
   /// The failed jobs that were not allowed to fail and can be retried.
   var failures: [JobID] { run.ids.filter { index.classes[$0.index].isBad && isAble($0, .retry) } }
 
-  /// Whether the screen names a job: in a row, or as the one on the whole screen.
-  func isOnScreen(_ id: JobID) -> Bool {
+  /// The jobs that the screen names: in its rows, or the one on the whole screen.
+  var onScreen: Set<JobID> {
     let layout = Layout(self)
-    guard !layout.body.isEmpty else { return false }
+    guard !layout.body.isEmpty else { return [] }
     let list = layout.list
     // A zoomed job, or one whose log fills the screen.
-    guard page == .list, !list.isEmpty else { return id == cursor && (page == .zoom || !showsMerged) }
-    return (top..<max(top, min(top + list.height, rowCount))).contains { job(row: $0) == id }
+    guard page == .list, !list.isEmpty else { return showsJobLog ? Set([cursor].compactMap(\.self)) : [] }
+    return Set((top..<max(top, min(top + list.height, rowCount))).compactMap { job(row: $0) })
+  }
+
+  /// The end of a question about jobs: how many of them the screen does not name, if any.
+  func absence(of jobs: [JobID]) -> String {
+    let onScreen = onScreen
+    let hidden = jobs.count { !onScreen.contains($0) }
+    return hidden == 0 ? "" : hidden == jobs.count ? ", not on the screen" : ", \(hidden) not on the screen"
   }
 
   /// The cursor's job; nil in the events while the cursor is on one of the run itself.

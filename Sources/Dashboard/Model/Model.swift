@@ -352,6 +352,9 @@ struct Model {
   /// Whether the pane shows the program's own output.
   var showsProgram: Bool { log.subject == .program && page != .zoom }
 
+  /// Whether the pane shows the lines of the cursor's job, and names it.
+  var showsJobLog: Bool { !showsMerged && !showsProgram }
+
   /// The lines in the pane; nil until there is a job.
   var lines: LogLines? { log.held ?? liveLines }
 

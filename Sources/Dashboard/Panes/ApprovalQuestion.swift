@@ -30,8 +30,7 @@ struct ApprovalQuestion {
 
   /// `Approve release: Publish v1.2?`, or each job with its question in brackets.
   private static func text(_ jobs: [JobID], _ model: Model) -> String {
-    let hidden = jobs.count { !model.isOnScreen($0) }
-    let place = hidden == 0 ? "" : hidden == jobs.count ? ", not on the screen" : ", \(hidden) not on the screen"
+    let place = model.absence(of: jobs)
     let asked = jobs.map { (model.live.jobs[$0.index].job.name, model.live.question(of: $0) ?? "") }
     return asked.count == 1
       ? "Approve \(asked[0].0)\(place): \(asked[0].1)"

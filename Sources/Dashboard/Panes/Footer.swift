@@ -56,8 +56,7 @@ struct Footer {
     let active = jobs.count { model.live.jobs[$0.index].state.isActive }
     let verb = action.verb(jobs, model.asLive)
     let note = action.question == .ending && active > 0 && jobs.count > 1 ? ", \(active) running" : ""
-    let hidden = jobs.count { !model.isOnScreen($0) }
-    let place = hidden == 0 ? "" : hidden == jobs.count ? ", not on the screen" : ", \(hidden) not on the screen"
+    let place = model.absence(of: jobs)
     let answers = "y \(verb.lowercased())s  Esc goes back"
     let room = area.width - TextWidth.of(verb + note + place + answers) - 6
     let names = jobs.prefix(8).map { model.live.jobs[$0.index].job.name }

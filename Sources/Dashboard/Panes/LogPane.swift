@@ -14,22 +14,22 @@ struct LogPane {
     LogBar(model: model, theme: theme).draw(&frame, layout.logBar)
     guard let lines = model.lines, !layout.log.isEmpty else { return }
     guard !lines.isEmpty else {
-      drawEmptiness(lines, &frame, layout.log)
+      drawEmptiness(&frame, layout.log)
       return
     }
     drawLines(lines, &frame, layout)
   }
 
-  private func drawEmptiness(_ lines: LogLines, _ frame: inout Frame, _ area: Rect) {
-    let rows = JobDescription.wordWrapped(emptiness(lines), width: max(4, area.width - 2))
+  private func drawEmptiness(_ frame: inout Frame, _ area: Rect) {
+    let rows = JobDescription.wordWrapped(emptiness, width: max(4, area.width - 2))
     for (offset, row) in rows.prefix(area.height).enumerated() {
       frame.put(row, x: area.x + 1, y: area.y + offset, style: theme.dim)
     }
   }
 
   /// The text that an empty log shows: the failure of a job that has written nothing is whole here.
-  private func emptiness(_ lines: LogLines) -> String {
-    guard !lines.isMerged, !model.showsProgram, let record = model.record else {
+  private var emptiness: String {
+    guard model.showsJobLog, let record = model.record else {
       return model.run.isComplete ? "no output" : "no output yet"
     }
     let hasEnded = record.state.isTerminal
