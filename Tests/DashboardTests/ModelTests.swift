@@ -430,6 +430,20 @@ import Testing
 
   // MARK: Rows
 
+  @Test(arguments: Panel.allCases.filter { $0 != .critical && $0 != .events })
+  func aJobThatIsAskedToEndLeavesTheRowsOfRunningJobs(_ panel: Panel) {
+    var builder = RunBuilder([.shell("a"), .shell("b")])
+    for name in ["a", "b"] { builder.move(name, .executing) }
+    var bench = Bench(builder)
+    bench.press(.character("L"), panel.key, .character("/"))
+    bench.type("state:running")
+    bench.press(.enter)
+    #expect(bench.model.rowCount == 2 && bench.model.merged?.jobs == 2)
+    bench.play { $0.cancel("b") }
+    #expect(bench.model.rowCount == 1 && bench.model.merged?.jobs == 1)
+    #expect(bench.model.found == "1/2")
+  }
+
   @Test func aJobIsOnTheScreenWithItsRow() {
     var bench = Bench(RunBuilder((0..<40).map { .shell("\($0)") }))
     let height = Layout(bench.model).list.height

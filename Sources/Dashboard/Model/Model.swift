@@ -250,7 +250,7 @@ struct Model {
       if merged?.holds(id) == true { merged?.append(line, of: id, in: run.jobs[id.index].log) }
     case .programLog(let line):
       if merged?.scope.hasProgram == true { merged?.append(line, of: nil, in: run.programLog) }
-    case .jobState(let id, _, _, _):
+    case .jobState(let id, _, _, _), .cancelRequested(let id, _, _):
       order.note(id)
       chronology.note(id)
       filtered.note(id)
@@ -260,9 +260,6 @@ struct Model {
       if order.sort.movesWithTime { order.note(id) }
     case .priorityChanged(let id, _):
       order.note(id)
-    case .cancelRequested(let id, _, _):
-      order.note(id)
-      filtered.note(id)
     case .runStarted, .jobLaunched, .jobRestored, .jobCaused, .inputsHashed, .jobOutputs, .jobPlaced, .slotsChanged,
       .poolChanged, .clusterChanged, .arrivalsEnded, .drainChanged, .watchChanged, .stopRequested, .warningRaised,
       .warningCleared, .runFinished:
@@ -431,7 +428,7 @@ struct Model {
         name: Needle.haystack(job.name), state: index.words(of: id, in: run), kind: job.work.kind)
   }
 
-  /// Called for a job that was added or changed its state.
+  /// Called for a job that was added or changed its class.
   private mutating func noteMerging(_ id: JobID) {
     if let merged, merged.holds(id) != isMerged(id, merged.scope) { isMergedStale = true }
   }
