@@ -161,13 +161,45 @@ import Testing
     #expect(!bench.model.isFrozen && bench.model.tags.isEmpty && bench.cursor == "b")
   }
 
-  @Test(arguments: [Key.enter, .tab, .character("L"), .character("c")])
-  func theJobThatAKeyActedOnInThePastStays(_ key: Key) {
+  @Test func theJobThatIsOpenedInThePastStays() {
     var (_, second, bench) = grown()
     bench.model.show(second, at: .zero)
     FramePreparation.prepare(&bench.model, now: bench.now)
-    bench.press(key, .character("Z"))
+    bench.press(.enter, .character("Z"))
     #expect(!bench.model.isFrozen && bench.cursor == "a")
+  }
+
+  private static let idle: [Key] = [.tab] + "lLcUw".map { .character($0) }
+
+  @Test(arguments: idle) func aKeyThatChoosesNothingKeepsTheCursorOfThePresent(_ key: Key) {
+    var (first, second, bench) = grown()
+    for run in [second, first] {
+      bench.model.show(run, at: .zero)
+      FramePreparation.prepare(&bench.model, now: bench.now)
+      bench.press(key)
+      #expect(bench.cursor == "a")
+    }
+    bench.press(.character("Z"))
+    #expect(!bench.model.isFrozen && bench.cursor == "c")
+  }
+
+  @Test func aCursorThatNobodyHasMovedIsKeptWhereAKeyHasFixedIt() {
+    var bench = Bench(RunBuilder([.shell("a"), .shell("b")]))
+    bench.play { $0.move("a", .executing) }
+    let past = bench.builder.run
+    bench.play { run in
+      run.move("a", .succeeded(upToDate: false))
+      run.move("b", .executing)
+    }
+    #expect(bench.cursor == "b" && !bench.model.isCursorTaken)
+    for _ in 0..<2 {
+      bench.model.show(past, at: .zero)
+      FramePreparation.prepare(&bench.model, now: bench.now)
+      bench.press(.tab)
+      #expect(bench.cursor == "a")
+    }
+    bench.press(.end)
+    #expect(bench.cursor == "b")
   }
 
   // MARK: The log of the past
@@ -248,6 +280,22 @@ import Testing
     #expect(line(bench) == place)
     bench.press(.end)
     #expect(line(bench) == place && place != "line 0" && !bench.model.log.follows)
+  }
+
+  @Test(arguments: idle + [.right, .left])
+  func aKeyThatMovesNoLineKeepsThePlaceOfThePresent(_ key: Key) {
+    let lines = (0..<400).map { "line \($0)" + String(repeating: ".", count: 200) }
+    var bench = Bench.talker(lines)
+    bench.press(.tab, .up)
+    let place = line(bench)
+    bench.model.show(Bench.talker(Array(lines[..<300])).builder.run, at: .zero)
+    FramePreparation.prepare(&bench.model, now: bench.now)
+    bench.press(key)
+    #expect(line(bench)?.hasPrefix("line 299") == true)
+    // One job's log, in which the place is.
+    if key == .character("L") { bench.press(key) }
+    bench.press(.character("Z"))
+    #expect(!bench.model.isFrozen && line(bench) == place)
   }
 
   @Test func aPlaceThatThePresentHasLostIsItsOldestLine() {

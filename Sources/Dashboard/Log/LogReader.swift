@@ -60,16 +60,15 @@ struct LogReader {
   private(set) var matches: [Int] = []
   private var searched: (source: LogLines.Source, query: String, first: Int, last: Int)?
 
-  /// The part that changes when a person moves in the log.
+  /// The part that changes when a person moves in the log: by lines, not within one.
   struct Reading: Equatable {
     var follows: Bool
-    var top: Place
+    var top: Int
     var cursor: Int
     var mark: Int?
-    var shift: Int
   }
 
-  var reading: Reading { Reading(follows: follows, top: top, cursor: cursor, mark: mark, shift: shift) }
+  var reading: Reading { Reading(follows: follows, top: top.line, cursor: cursor, mark: mark) }
 
   /// Returns to the place and the held lines of an earlier reader of the same log.
   mutating func resume(_ earlier: LogReader) {

@@ -52,13 +52,19 @@ extension Model {
 
   /// Moves the cursor to a row; a row without a job keeps the selected job.
   mutating func choose(row: Int) {
-    takeCursor()
     switch panel {
     case .tree: tree.choose(row: row)
     case .events: events.choose(row: row)
     case .list, .timeline, .critical: break
     }
-    if let id = job(row: row) { moveCursor(to: id) }
+    select(job(row: row) ?? cursor)
+  }
+
+  /// Moves the cursor to the job that a person has chosen: from the past it does not return to an earlier one.
+  mutating func select(_ id: JobID?) {
+    moveCursor(to: id)
+    takeCursor()
+    if id != nil { later.choice = nil }
   }
 
   /// Keeps the cursor where a person has put it, and on the screen.

@@ -45,8 +45,8 @@ struct Model {
 
   /// A person's choice and place in the log, put aside while instants are shown that may not have them yet.
   struct Later {
-    /// The cursor and the chosen event; nil once a person has chosen in the past.
-    var choice: (job: JobID?, event: Int?)?
+    /// The cursor, whether a person had moved it, and the chosen event; nil once a person has chosen in the past.
+    var choice: (job: JobID?, isTaken: Bool, event: Int?)?
     /// The place in the log, and its job; nil once a person has moved in the log of the past.
     var reading: (log: LogReader, job: JobID?)?
     /// Tags on jobs that the instant does not have.
@@ -113,9 +113,7 @@ struct Model {
   /// The job that keys act on.
   var cursor: JobID?
   /// Whether a person has moved the cursor; until then it moves from an ended job to one that executes.
-  var isCursorTaken = false {
-    didSet { if isCursorTaken, cursor != nil { later.choice = nil } }
-  }
+  var isCursorTaken = false
   var top = 0
   /// Whether the list scrolls with its cursor; the mouse wheel scrolls without it.
   var showsCursor = true
@@ -287,7 +285,7 @@ struct Model {
   mutating func show(_ past: Run, at time: Duration) {
     // No instant has the lines of another.
     if isPast { log.held = nil }
-    later.choice = later.choice ?? (cursor, events.cursor)
+    later.choice = later.choice ?? (cursor, isCursorTaken, events.cursor)
     later.reading = later.reading ?? (log, cursor)
     log.held = nil
     if behind == nil { (behind, indexBehind) = (run, index) }
@@ -303,8 +301,8 @@ struct Model {
     tags = all.filter { $0.index < count }
     later.tags = all.subtracting(tags)
     // In the past, a cursor that no person has moved goes to a job that executed then.
-    if let chosen = later.choice?.job, chosen.index < count, isCursorTaken || !isPast {
-      moveCursor(to: chosen)
+    if let choice = later.choice, let job = choice.job, job.index < count, !isPast || isCursorTaken && choice.isTaken {
+      moveCursor(to: job)
     } else if let cursor, cursor.index >= count {
       moveCursor(to: nil)
     }

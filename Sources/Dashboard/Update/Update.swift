@@ -7,8 +7,11 @@ enum Update {
     guard model.isPast, case .input = message else { return perform(message, &model, now) }
     let reading = model.log.reading
     let effects = perform(message, &model, now)
-    // A place that a person has moved to in the past stays.
-    if model.isPast, model.log.reading != reading { model.later.reading = nil }
+    // A place that a person has moved to in the past stays, with its job.
+    if model.isPast, model.log.reading != reading {
+      model.later.reading = nil
+      if model.showsJobLog { model.later.choice = nil }
+    }
     return effects
   }
 
