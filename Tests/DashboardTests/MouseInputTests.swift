@@ -97,6 +97,16 @@ import Testing
     #expect(bench.model.notice?.text == "no job here")
   }
 
+  @Test func aJobThatIsOpenedEndsTheFilterBeingTyped() {
+    var bench = bench(3)
+    bench.press(.character("/"))
+    bench.type("job")
+    send(.doubleClick, 1, Layout(bench.model).list.y + 1, &bench)
+    #expect(bench.model.page == .zoom && bench.model.prompt == nil && bench.cursor == "job-1")
+    bench.type("zz")
+    #expect(bench.cursor == "job-1" && bench.model.filter.text == "job" && bench.model.page == .zoom)
+  }
+
   @Test func aClickBelowTheRowsSelectsNothing() {
     var bench = bench(3)
     let list = Layout(bench.model).list

@@ -17,19 +17,24 @@ extension Command {
     })
 
   static let zoom = Command(
-    "zoom", .showing, [.enter], "one job, the whole screen", isEnabled: { $0.page == .list && $0.target != nil },
+    "zoom", .showing, [.enter], "one job, the whole screen", isEnabled: { $0.page == .list && zoomed($0) != nil },
     refusal: { $0.page == .zoom ? leavesPage("the job has the whole screen", $0) : "no job here" },
-    word: { $0.page != .list ? nil : $0.focus == .log && $0.showsMerged ? "its job" : "zoom" },
+    word: { $0.focus == .log && $0.showsMerged ? "its job" : "zoom" },
     change: { model, _ in
-      model.isCursorTaken = true
-      if model.focus == .log, model.showsMerged {
-        if let job = model.currentLine?.job { LogScroll.choose(job, &model) }
-        return
-      }
+      guard let job = zoomed(model) else { return }
+      if model.focus == .log, model.showsMerged { return LogScroll.choose(job, &model) }
+      model.select(job)
+      // A filter that is typed on would move the cursor, and the page with it.
+      model.prompt = nil
       model.page = .zoom
       model.pageTop = 0
       model.focus = .list
     })
+
+  /// The job that the key shows: in the log of many jobs the one of the line.
+  private static func zoomed(_ model: Model) -> JobID? {
+    model.focus == .log && model.showsMerged ? model.currentLine?.job : model.target
+  }
 
   static let fold = Command(
     "fold", .showing, [.character("e")], "show or hide rows below",
