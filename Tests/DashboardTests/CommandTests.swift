@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test func withoutALogThereIsNoneToRead() {
-    let log: Set<Command> = [.range, .follow, .firstError, .wrap, .nextPane, .merged]
+    let log: Set<Command> = [.range, .follow, .firstError, .wrap, .times, .nextPane, .merged]
     var model = model(.executing)
     model.log.extent = .off
     #expect(disabled(model) == Self.usual.union(log).union([.left, .right]))
@@ -126,7 +126,12 @@ import Testing
     #expect(disabled(model) == Self.usual.subtracting([.copyAll]))
     model.log.query = "x"
     model.log.search(model.lines)
-    #expect(disabled(model) == Self.usual.subtracting([.copyAll, .next, .previous]))
+    #expect(disabled(model) == Self.usual.subtracting([.copyAll, .copyPath, .next, .previous]))
+    model.log.extent = .off
+    for command in [Command.next, .previous] {
+      #expect(command.request(&model, .zero).isEmpty && model.notice?.text == "no log is shown")
+      #expect(model.log.currentMatch == nil && command.word(in: model) == nil)
+    }
   }
 
   @Test func aZoomedJobHasNeitherRowsNorAMergedLog() {

@@ -33,8 +33,8 @@ extension Command {
     })
 
   static let merged = logging(
-    "merged", "L", "log of many jobs, or one", isEnabled: { $0.page == .list && $0.showsLog },
-    refusal: { $0.page == .zoom ? leavesPage("this page has the log of one job", $0) : noLog },
+    "merged", "L", "log of many jobs, or one", isEnabled: { $0.page == .list },
+    refusal: { leavesPage("this page has the log of one job", $0) },
     word: { model in
       guard model.readsLog, model.page != .zoom else { return nil }
       return switch model.log.subject {
@@ -48,7 +48,7 @@ extension Command {
     })
 
   static let times = logging(
-    "times", "T", "relative or clock times", isEnabled: { _ in true },
+    "times", "T", "relative or clock times",
     change: { model, _ in
       model.log.times = model.log.times.moved(by: 1)
     })
@@ -56,24 +56,22 @@ extension Command {
   static let next = matching("next", "n", "next match", forward: true, word: { $0.log.matches.isEmpty ? nil : "next" })
   static let previous = matching("previous", "N", "match before", forward: false, word: { _ in nil })
 
-  private static let noLog = "no log is shown"
-
+  /// A command that changes the shown log, and needs one.
   private static func logging(
-    _ name: String, _ key: Character, _ help: String, isEnabled: @escaping Predicate = \.showsLog,
-    refusal: @escaping @Sendable (Model) -> String = { _ in noLog }, word: @escaping Words = { _ in nil },
+    _ name: String, _ key: Character, _ help: String, isEnabled: @escaping Predicate = { _ in true },
+    refusal: @escaping @Sendable (Model) -> String = { _ in "" }, word: @escaping Words = { _ in nil },
     change: @escaping @Sendable (inout Model, Duration) -> Void
   ) -> Command {
     Command(
-      name, .logging, [.character(key)], help, isEnabled: isEnabled, refusal: refusal, word: word, change: change)
+      name, .logging, [.character(key)], help, isEnabled: { $0.showsLog && isEnabled($0) },
+      refusal: { isEnabled($0) ? "no log is shown" : refusal($0) }, word: word, change: change)
   }
 
   private static func matching(
     _ name: String, _ key: Character, _ help: String, forward: Bool, word: @escaping Words
   ) -> Command {
-    Command(
-      name, .logging, [.character(key)], help, isEnabled: { !$0.log.matches.isEmpty },
-      refusal: { notFound(in: $0) },
-      word: word,
+    logging(
+      name, key, help, isEnabled: { !$0.log.matches.isEmpty }, refusal: { notFound(in: $0) }, word: word,
       change: {
         goToMatch(forward: forward, &$0, $1)
       })
