@@ -11,8 +11,8 @@ import Testing
   /// What an executing job of a run without output, failures, tags and questions can't do.
   private static let usual: Set<Command> = zooms.union(scrubs).union([
     .detach,
-    .copyAll, .next, .previous, .retry, .retryDependents, .retryFailed, .raise, .lower, .approve, .untag, .fold,
-    .nextFailure, .watch, .hold, .showStack,
+    .copyAll, .copyPath, .next, .previous, .retry, .retryDependents, .retryFailed, .raise, .lower, .approve, .untag,
+    .fold, .nextFailure, .watch, .hold, .showStack,
   ])
 
   /// `a` in the first state, and `b`, which needs it; the cursor is on `a`.
@@ -123,7 +123,7 @@ import Testing
 
   @Test func outputAndMatchesCanBeCopiedAndWalked() {
     var model = model(.executing, .waiting, .jobLog(JobID(0), attempt: 1, LogLine(.stdout, "x")))
-    #expect(disabled(model) == Self.usual.subtracting([.copyAll]))
+    #expect(disabled(model) == Self.usual.subtracting([.copyAll, .copyPath]))
     model.log.query = "x"
     model.log.search(model.lines)
     #expect(disabled(model) == Self.usual.subtracting([.copyAll, .copyPath, .next, .previous]))

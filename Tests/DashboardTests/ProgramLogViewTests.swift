@@ -92,9 +92,32 @@ struct ProgramLogViewTests {
     #expect(bench.model.currentLine?.entry.line.text == "two")
     bench.press(.character("y"))
     #expect(bench.copies == ["two"])
-    // No job is behind it.
-    bench.press(.enter)
     bench.press(.character("E"))
     _ = bench.frame()
+  }
+
+  @Test func aLineOfTheProgramHasNeitherJobNorFile() {
+    var bench = bench()
+    bench.play { run in
+      for number in 0...LogRing.capacity { run.state(.programLog(LogLine(.stdout, "\(number)"))) }
+    }
+    bench.press(.character("L"), .tab)
+    #expect(bench.model.showsMerged && bench.model.currentLine != nil)
+    for (key, text) in [(Key.enter, "no job here"), (.character("F"), "nothing to copy")] {
+      bench.press(key)
+      #expect(bench.model.notice?.text == text && bench.copies.isEmpty)
+      bench.model.notice = nil
+    }
+    let line = bench.frame().text(row: 23)
+    #expect(line.contains("copy line") && !line.contains("its job") && !line.contains(" path "))
+  }
+
+  @Test func aRunWithoutJobsHasLinesToCopy() {
+    var bench = Bench(RunBuilder([]))
+    print(&bench, "one", "two")
+    bench.press(.character("L"), .tab)
+    #expect(bench.model.cursor == nil && texts(bench) == ["one", "two"])
+    bench.press(.character("y"), .character("Y"))
+    #expect(bench.copies == ["two", "one\ntwo"])
   }
 }

@@ -4,14 +4,15 @@ import Screen
 /// The commands that copy to the clipboard of the terminal.
 extension Command {
   static let copy = copying(
-    "copy", "y", "copy line or command", isEnabled: { $0.cursor != nil },
+    "copy", "y", "copy line or command",
+    isEnabled: { $0.target != nil || $0.focus == .log && $0.currentLine != nil },
     word: { model in
       guard model.focus == .log, model.lines?.isEmpty == false else { return nil }
       return "copy " + (model.markedCount.map { Format.count($0, "line") } ?? "line")
     },
-    effects: { record, model, now in
+    effects: { model, now in
       guard model.focus == .log, let lines = model.lines, let current = model.currentLine else {
-        let subject = JobDescription.subject(record.job.work)
+        let subject = model.target.map { JobDescription.subject(model.run.jobs[$0.index].job.work) } ?? ""
         return copy(subject, as: "copied: \(subject)", &model, now)
       }
       let marked = model.log.marked ?? current.seq...current.seq
@@ -23,25 +24,25 @@ extension Command {
   static let copyAll = copying(
     "copy-all", "Y", "copy the whole log", isEnabled: { $0.lines?.isEmpty == false },
     word: { $0.readsLog ? "copy all" : nil },
-    effects: { _, model, now in
+    effects: { model, now in
       guard let lines = model.lines else { return [] }
       return copy(lines, 0..<lines.count, isAll: true, &model, now)
     })
 
   static let copyPath = copying(
-    "copy-path", "F", "copy the path of its file", isEnabled: { $0.cursor != nil && $0.run.start?.folder != nil },
+    "copy-path", "F", "copy the path of its file", isEnabled: { path(in: $0) != nil },
     word: { $0.focus == .log && $0.isLogClipped ? "path" : nil },
-    effects: { _, model, now in
-      copyPath(&model, now)
+    effects: { model, now in
+      path(in: model).map { copy($0, as: "copied: \($0)", &model, now) } ?? []
     })
 
   private static func copying(
     _ name: String, _ key: Character, _ help: String, isEnabled: @escaping Predicate, word: @escaping Words,
-    effects: @escaping @Sendable (JobRecord, inout Model, Duration) -> [Effect]
+    effects: @escaping @Sendable (inout Model, Duration) -> [Effect]
   ) -> Command {
     Command(
       name, .logging, [.character(key)], help, isEnabled: isEnabled, refusal: { _ in "nothing to copy" }, word: word,
-      effects: { model, now in model.record.map { effects($0, &model, now) } ?? [] })
+      effects: effects)
   }
 
   /// In bytes: many terminals accept sequences of at most 100,000 bytes, which is the size of this many in base64.
@@ -78,16 +79,15 @@ extension Command {
     "\(Format.count(lines, "line")), \(Format.count(text.utf8.count, "byte"))"
   }
 
-  private static func copyPath(_ model: inout Model, _ now: Duration) -> [Effect] {
-    var path: String?
+  /// The file of the cursor's line or, at the oldest one in memory, of the lines before it; in the list of the job's output.
+  private static func path(in model: Model) -> String? {
     if model.focus == .log, let line = model.currentLine {
       let isOldest = !model.log.follows && line.seq == model.lines?.first?.seq && (model.lines?.dropped ?? 0) > 0
-      path = isOldest ? model.olderPath : model.logPath(of: line)
-    } else if let id = model.cursor, let last = model.run.jobs[id.index].log.last {
-      path = model.logPath(of: JobLine(job: id, entry: last))
+      return isOldest ? model.olderPath : model.logPath(of: line)
     }
-    guard let path else { return copy("", as: "", &model, now) }
-    return copy(path, as: "copied: \(path)", &model, now)
+    return model.target.flatMap { id in
+      model.run.jobs[id.index].log.last.flatMap { model.logPath(of: JobLine(job: id, entry: $0)) }
+    }
   }
 
   private static func copy(_ text: String, as notice: String, _ model: inout Model, _ now: Duration) -> [Effect] {
