@@ -248,6 +248,28 @@ import Testing
     #expect(bench.cursor == "b" && bench.model.events.follows)
   }
 
+  @Test func ofAnEventOfTheRunItselfNothingIsCopied() {
+    var bench = events(.executing)
+    bench.press(.home)
+    #expect(bench.model.target == nil)
+    bench.press(.character("y"))
+    #expect(bench.copies.isEmpty && bench.model.notice?.text == "nothing to copy")
+    bench.press(.down, .character("y"))
+    #expect(bench.copies == ["true"])
+  }
+
+  @Test(arguments: ["a", "b"]) func theJobOfALogsLineIsTheTarget(_ name: String) {
+    var bench = events(.executing)
+    bench.play { run in for name in ["a", "b"] { run.log(name, "of \(name)") } }
+    bench.press(.home, .character("L"), .tab)
+    bench.press(name == "a" ? .up : .down)
+    #expect(bench.model.currentLine?.entry.line.text == "of \(name)")
+    bench.press(.enter)
+    #expect(bench.model.focus == .list && bench.cursor == name && bench.model.target == bench.model.cursor)
+    bench.press(.character("x"))
+    #expect(bench.commands.count == 1)
+  }
+
   // MARK: The past
 
   @Test func aPastRunHasNoLaterEvents() {

@@ -127,8 +127,9 @@ enum LogScroll {
   }
 
   static func choose(_ id: JobID, _ model: inout Model) {
-    model.moveCursor(to: id)
-    model.takeCursor()
+    model.select(id)
+    // The row of an event of the run itself has no job.
+    if model.events.chosen?.fact.job != id { model.events.follow() }
     model.focus = .list
     if model.panel == .tree { model.tree.reveal(id, model.run) }
     if model.log.extent == .full { model.log.extent = .half }
