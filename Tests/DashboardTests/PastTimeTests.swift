@@ -57,6 +57,28 @@ import Testing
     #expect(!bench.model.isPast && !bench.model.isFrozen && bench.model.wantedPast == nil)
   }
 
+  @Test(arguments: [(",", 98), (".", 102)] as [(Character, Int)])
+  func aFrozenDisplayIsLeftFromItsOwnInstant(_ key: Character, _ instant: Int) {
+    var bench = bench()
+    bench.press(.character("Z"))
+    bench.now = .seconds(150)
+    bench.press(.character(key))
+    #expect(finds(bench) == [.seconds(instant)])
+    bench = self.bench()
+    bench.play { $0.move("a", .failed(JobFailure(.exit(1), "exit 1"), allowed: false)) }
+    bench.now = .seconds(400)
+    bench.press(.character("Z"), .character(key))
+    // Its run has ended before.
+    #expect(finds(bench) == (key == "," ? [.seconds(99)] : []) && bench.model.isFrozen == (key == ","))
+  }
+
+  @Test func aFrozenDisplayIsNotThePresent() {
+    var bench = bench()
+    bench.model.hasPast = false
+    bench.press(.character("Z"), .character("."))
+    #expect(bench.model.notice?.text == "the run is not recorded: there is no past to show")
+  }
+
   @Test func theBeginIsTheFarthestInstant() {
     var bench = bench()
     bench.model.show(bench.builder.run, at: .milliseconds(500))

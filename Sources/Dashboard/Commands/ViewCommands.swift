@@ -122,18 +122,23 @@ extension Command {
   static let scrubBack = Command(
     "scrub-back", .showing, [.character(",")], "back in time; End is live",
     isEnabled: { $0.hasPast && $0.live.start != nil },
-    refusal: { _ in "the run is not recorded: there is no past to show" }, word: { $0.isPast ? "back" : nil },
+    refusal: { _ in noPast }, word: { $0.isPast ? "back" : nil },
     effects: { model, now in
       PastTime.scrub(forward: false, &model, now)
     })
 
   static let scrubForward = Command(
-    "scrub-forward", .showing, [.character(".")], "forward in time", isEnabled: \.isPast,
-    refusal: { "this is the present" + ($0.keys.label(scrubBack).map { "; \($0) shows the past" } ?? "") },
+    "scrub-forward", .showing, [.character(".")], "forward in time", isEnabled: { $0.hasPast && $0.isFrozen },
+    refusal: { model in
+      if model.isFrozen { return noPast }
+      return "this is the present" + (model.keys.label(scrubBack).map { "; \($0) shows the past" } ?? "")
+    },
     word: { $0.isPast ? "forward" : nil },
     effects: { model, now in
       PastTime.scrub(forward: true, &model, now)
     })
+
+  private static let noPast = "the run is not recorded: there is no past to show"
 
   static let mouse = Command(
     "mouse", .showing, [.character("m")], "give or take the mouse", worksOnHelpPage: true

@@ -6,7 +6,8 @@ enum PastTime {
   static func scrub(forward: Bool, _ model: inout Model, _ now: Duration) -> [Effect] {
     let end = Self.end(model, now)
     let step = Self.step(end)
-    let from = model.wantedPast ?? (model.isPast ? model.shownTime(now) : end)
+    // A display may have been frozen after the end of its run.
+    let from = model.wantedPast ?? (model.isFrozen ? min(model.shownTime(now), end) : end)
     let place = from / step
     let next = step * Int(forward ? place.rounded(.down) + 1 : place.rounded(.up) - 1)
     guard next < end else {
