@@ -309,6 +309,15 @@ import Testing
     #expect(bench.model.tags == [JobID(3)] && bench.model.notice?.text == "1 job tagged")
   }
 
+  @Test func aTagInTheLogMovesNoCursor() {
+    var bench = Bench.talker((0..<40).map { "line \($0)" })
+    bench.press(.tab, .character(" "))
+    #expect(bench.model.tags == [JobID(0)] && bench.model.log.follows)
+    #expect(bench.model.notice?.text == "talker is tagged")
+    bench.press(.up, .up, .character(" "))
+    #expect(bench.model.tags.isEmpty && bench.model.currentLine?.entry.line.text == "line 37")
+  }
+
   @Test func aFoldKeepsTheCursorOnTheScreen() {
     var bench = Bench(RichRun.builder())
     bench.model.showsCursor = false

@@ -114,7 +114,8 @@ extension Command {
       guard let id = model.target else { return }
       let isTagged = model.tags.remove(id) == nil
       if isTagged { model.tags.insert(id) }
-      guard model.page == .list else {
+      // In a log, a move would end following.
+      guard model.page == .list, model.focus == .list else {
         return model.say("\(model.naming([id])) is \(isTagged ? "tagged" : "tagged no longer")", now)
       }
       Moving.move(.down, &model)
