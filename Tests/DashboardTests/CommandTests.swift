@@ -162,14 +162,14 @@ import Testing
         == [nil, nil, nil, nil, nil, nil, nil, nil, nil])
     #expect(
       words([.filter, .cancel, .pause, .retry, .kill, .tag, .untag, .back, .zoom, .fold, .log, .nextPane], model)
-        == ["filter", "cancel", "pause", "retry", "kill", "tag", "untag", nil, "zoom", nil, "log", "pane"])
+        == ["filter", "cancel", "pause", nil, "kill", "tag", nil, nil, "zoom", nil, "log", "pane"])
     #expect(
       words([.treeOrList, .list, .tree, .timeline, .critical, .events], model)
         == ["tree", nil, nil, "timeline", "critical", "events"])
     #expect(
       words([.zoomIn, .zoomOut, .zoomAll, .palette, .help, .quit, .scrubBack, .scrubForward, .drain, .up], model)
         == [nil, nil, nil, "actions", "help", "quit", nil, nil, "drain", nil])
-    #expect(words([.moreSlots, .fewerSlots, .approve, .retryFailed], model) == ["slots", nil, "approve", nil])
+    #expect(words([.moreSlots, .fewerSlots, .approve, .retryFailed], model) == ["slots", nil, nil, nil])
     let failed = JobState.failed(Self.failure, allowed: false)
     let skips = self.model(failed, .skipped(because: .job(JobID(0))))
     #expect(words([.retry, .retryDependents], skips) == ["retry + skipped", nil])
@@ -231,8 +231,38 @@ import Testing
     #expect(words([.drain], self.model(.executing, .waiting, .drainChanged(true))) == ["start again"])
     let over = self.model(.failed(Self.failure, allowed: false), .skipped(because: .job(JobID(0))))
     #expect(words([.retryFailed, .fold], over) == ["retry all failed", "expand"])
+    model.hasPast = true
     model.show(model.run, at: .zero)
     #expect(words([.scrubBack, .scrubForward], model) == ["back", "forward"])
+  }
+
+  @Test func aCommandThatIsNotEnabledIsNotAskedForItsWord() {
+    let command = Command(
+      "never", .showing, [], "", isEnabled: { _ in false },
+      word: { _ in
+        Issue.record("asked for its word")
+        return "never"
+      }, change: { _, _ in })
+    #expect(command.word(in: model(.executing)) == nil)
+  }
+
+  @Test func theWordOfAKeyIsOfTheJobsOnWhichItActs() {
+    let once = Job(name: "once", work: .operation(OperationWork(className: "Parse", visibility: .whole)))
+    var builder = RunBuilder([.shell("a"), once])
+    for name in ["a", "once"] { builder.move(name, .executing) }
+    builder.move("a", .paused(started: true))
+    var bench = Bench(builder)
+    bench.model.tags = [JobID(0), JobID(1)]
+    #expect(Command.pause.word(in: bench.model) == "resume")
+    bench.press(.character("p"))
+    #expect(bench.commands == [.resume([JobID(0)])])
+    var dependents = RunBuilder([.shell("a"), .shell("b"), .shell("c", needs: [JobNeed(JobID(1))])])
+    for name in ["a", "b"] { dependents.move(name, .executing) }
+    dependents.move("a", .failed(Self.failure, allowed: false))
+    dependents.move("c", .cancelled(by: .person))
+    bench = Bench(dependents)
+    bench.model.tags = [JobID(0), JobID(1)]
+    #expect(words([.retry, .retryDependents], bench.model) == ["retry", nil])
   }
 
   @Test func aFoldedRowIsExpandedAndAnOpenOneFolded() {

@@ -136,8 +136,8 @@ struct Command: Sendable {
     return !changesRun && self != .filter && self != .palette
   }
 
-  /// The bottom line's word for it; nil keeps it out.
-  func word(in model: Model) -> String? { judge(model, footerWord) }
+  /// The bottom line's word for it; nil keeps it out, as while it is not enabled.
+  func word(in model: Model) -> String? { isEnabled(in: model) ? judge(model, footerWord) : nil }
 
   static let replayRefusal = "this is a replay: its run can't be changed"
 

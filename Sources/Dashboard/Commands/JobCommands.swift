@@ -36,7 +36,7 @@ extension Command {
     "pause", [.character("p"), .function(7)], "pause or resume",
     isEnabled: { $0.someTarget(able: .pause) { $0.isPausable || $0 == .paused } },
     refusal: { _ in "nothing to pause" },
-    word: { $0.someTarget { $0 == .paused } && !$0.someTarget(\.isPausable) ? "resume" : "pause" },
+    word: { $0.someTarget(able: .pause, \.isPausable) ? "pause" : "resume" },
     jobs: JobAction(
       ability: .pause, verb: { pauses($0, $1) ? "Pause" : "Resume" },
       affected: { jobs, model in
@@ -61,7 +61,8 @@ extension Command {
   static let retryDependents = retrying(
     "retry-dependents", [.character("R")], "retry with dependents", dependents: true,
     word: { model in
-      model.someTarget(where: model.hasMoreDependents) ? "\(repetition(model)) + dependents" : nil
+      let hasMore = model.someTarget { model.repetition(of: $0) != nil && model.hasMoreDependents($0) }
+      return hasMore ? "\(repetition(model)) + dependents" : nil
     })
 
   /// The word for the target that a key would act on, if it is one.

@@ -36,7 +36,7 @@ extension Command {
     "merged", "L", "log of many jobs, or one", isEnabled: { $0.page == .list },
     refusal: { leavesPage("this page has the log of one job", $0) },
     word: { model in
-      guard model.readsLog, model.page != .zoom else { return nil }
+      guard model.readsLog else { return nil }
       return switch model.log.subject {
       case .job: "merged"
       case .merged where !model.run.programLog.isEmpty: "program"
@@ -53,7 +53,7 @@ extension Command {
       model.log.times = model.log.times.moved(by: 1)
     })
 
-  static let next = matching("next", "n", "next match", forward: true, word: { $0.log.matches.isEmpty ? nil : "next" })
+  static let next = matching("next", "n", "next match", forward: true, word: { _ in "next" })
   static let previous = matching("previous", "N", "match before", forward: false, word: { _ in nil })
 
   /// A command that changes the shown log, and needs one.

@@ -12,7 +12,7 @@ extension Command {
       },
       word: { $0.isOver ? "retry all failed" : nil }
     ) { model in
-      let jobs = model.failures
+      let jobs = Array(model.failures)
       let notice = "retrying \(model.naming(jobs)) and the skipped dependents"
       return (notice, [.send(.retry(model.run.retried(with: jobs), withDependents: false))])
     }
@@ -32,7 +32,7 @@ extension Command {
     "watch", [.character("W")], "watch inputs, or stop it",
     isEnabled: { !$0.isOver && $0.live.stopping == nil && ($0.live.isWatching || $0.readsInputs) },
     refusal: { $0.readsInputs ? $0.whyClosed : "no job has inputs" },
-    word: { $0.live.isWatching ? "end watch" : $0.readsInputs ? "watch" : nil },
+    word: { $0.live.isWatching ? "end watch" : "watch" },
     answer: { model in
       let watches = !model.live.isWatching
       return (watches ? "inputs are watched" : "inputs are watched no longer", [.send(.setWatching(watches))])

@@ -87,7 +87,7 @@ extension Command {
 
   static let log = Command(
     "log", .showing, [.character("l")], "log: half, full, off", isEnabled: { $0.page == .list },
-    refusal: { leavesPage("the log keeps its place on this page", $0) }, word: { $0.page == .list ? "log" : nil },
+    refusal: { leavesPage("the log keeps its place on this page", $0) }, word: { _ in "log" },
     change: { model, now in
       model.log.extent = model.log.extent.moved(by: 1)
       model.focus = model.log.extent == .full && model.showsLog ? .log : .list
@@ -112,7 +112,7 @@ extension Command {
   static let hold = Command(
     "hold", .showing, [], "hold a replay, or resume it", isEnabled: { $0.isReplay && !$0.isOver },
     refusal: { $0.isReplay ? "the replay has ended" : "only a replay can be held" },
-    word: { !$0.isReplay ? nil : $0.isHeld ? "resume" : "hold" },
+    word: { $0.isHeld ? "resume" : "hold" },
     effects: { model, now in
       model.isHeld.toggle()
       model.say(model.isHeld ? "the replay is held" : "the replay is resumed", now)
@@ -172,13 +172,13 @@ extension Command {
   }
 
   private static func window(
-    _ name: String, _ key: Character, _ help: String, word: @escaping @Sendable (Model) -> String?,
+    _ name: String, _ key: Character, _ help: String, word: @escaping Words,
     _ change: @escaping @Sendable (inout TimeWindow, Int, Duration, Duration) -> Void
   ) -> Command {
     Command(
       name, .showing, [.character(key)], help, isEnabled: { $0.page == .list && $0.panel == .timeline },
       refusal: { "that is for the timeline" + ($0.keys.label(timeline).map { ", \($0)" } ?? "") },
-      word: { $0.panel == .timeline ? word($0) : nil },
+      word: word,
       change: { model, _ in
         Moving.changeWindow(&model, change)
       })

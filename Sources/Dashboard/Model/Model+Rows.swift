@@ -148,7 +148,7 @@ extension Model {
   var whyClosed: String { isOver ? "the run has ended" : "the run is stopping" }
 
   /// The failed jobs that were not allowed to fail and can be retried.
-  var failures: [JobID] { run.ids.filter { index.classes[$0.index].isBad && isAble($0, .retry) } }
+  var failures: some Collection<JobID> { run.ids.lazy.filter { index.classes[$0.index].isBad && isAble($0, .retry) } }
 
   /// The jobs that the screen names: in its rows, or the one on the whole screen.
   var onScreen: Set<JobID> {
@@ -225,9 +225,9 @@ extension Model {
   }
 
   private func someDependent(of id: JobID, where isMet: (JobState) -> Bool) -> Bool {
-    let record = run.jobs[id.index]
-    if case .operation = record.job.work { return false }
-    return record.dependents.contains { isMet(run.jobs[$0.index].state) }
+    // Asked for each tagged job: a copy of the record would cost more than the answer.
+    if case .operation = run.jobs[id.index].job.work { return false }
+    return run.jobs[id.index].dependents.contains { isMet(run.jobs[$0.index].state) }
   }
 }
 

@@ -123,10 +123,7 @@ struct Footer {
     let room = width + 1 - (model.notice.map { min(TextWidth.of($0.text), width - 2) + 3 } ?? 0)
     let all = model.keys.bindings.compactMap { binding -> Hint? in
       let command = binding.command
-      guard let key = binding.keys.first?.name(), let word = command.word(in: model), command.isEnabled(in: model)
-      else {
-        return nil
-      }
+      guard let key = binding.keys.first?.name(), let word = command.word(in: model) else { return nil }
       return Hint(command: command, key: key, word: word)
     }
     var kept = room
