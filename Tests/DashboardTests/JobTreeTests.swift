@@ -139,6 +139,12 @@ import Testing
     #expect(tree.rows.map(\.job.index) == [2, 0, 1])
   }
 
+  @Test func aWideNameTakesItsCells() {
+    var tree = JobTree()
+    tree.update(RunBuilder([.shell("漢字"), .shell("äöü")]).run, FilteredJobs())
+    #expect(tree.width == 4 + 3)
+  }
+
   @Test func deepRowsNeedNoMoreWidth() {
     for (count, width) in [(12, 22 + 3 + 3), (13, 24 + 3 + 3), (14, 24 + 3 + 3), (40, 24 + 3 + 3)] {
       let jobs = (0..<count).map { Job.shell("j\($0 + 10)", needs: $0 == 0 ? [] : Self.need($0 - 1)) }

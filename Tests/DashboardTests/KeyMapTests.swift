@@ -36,6 +36,13 @@ struct KeyMapTests {
     #expect(keys.command(for: .character("X")) == nil)
   }
 
+  @Test func wideKeysKeepTheColumnsOfTheHelpPage() {
+    var bench = bench(["follow": "漢字仮名文".map { .character($0) }], size: Size(width: 120, height: 60))
+    bench.press(.character("?"))
+    let text = bench.frame(GoldenTests.utf8).text
+    #expect(text.contains("漢          follow the newest line"))
+  }
+
   @Test func hintsNameTheChangedKeys() {
     var bench = bench(
       [

@@ -75,6 +75,16 @@ import Testing
     #expect(log(bench).bar.hasSuffix("= /x 1 of 1  wrap  1 line =="))
   }
 
+  @Test func aWideSearchLeavesTheNameOfTheJob() {
+    for width in 30...80 {
+      var bench = Bench.talker(["x"], size: Size(width: width, height: 24))
+      bench.model.log.extent = .full
+      bench.model.log.query = "漢字漢字漢字漢字"
+      FramePreparation.prepare(&bench.model, now: bench.now)
+      #expect(log(bench).bar.contains("log: talker #1 "), "\(width)")
+    }
+  }
+
   @Test func ofManyJobsTheBarSaysWhose() {
     var bench = Bench(RunBuilder([.shell("a"), .shell("b")]))
     bench.press(.character("L"))

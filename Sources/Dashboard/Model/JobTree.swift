@@ -1,4 +1,5 @@
 import JobModel
+import Screen
 
 /// The jobs as a tree of needs: jobs without dependents at the left edge, below each job its children, then its needs.
 ///
@@ -77,7 +78,7 @@ struct JobTree {
     width = 0
     for (place, row) in rows.enumerated() {
       if places[row.job.index] < 0 { places[row.job.index] = place }
-      width = max(width, min(row.depth, Self.deepest) * 2 + run.jobs[row.job.index].job.name.utf8.count + 3)
+      width = max(width, min(row.depth, Self.deepest) * 2 + TextWidth.of(run.jobs[row.job.index].job.name) + 3)
     }
   }
 

@@ -65,7 +65,7 @@ struct HelpPage {
   private static func keysText(_ commands: [Command], _ keys: KeyMap) -> String {
     let all = commands.map { keys.keys(of: $0).map { $0.name() } }
     let text = all.joined().joined(separator: " ")
-    return text.count <= keysWidth - 2 ? text : all.compactMap(\.first).joined(separator: " ")
+    return TextWidth.of(text) <= keysWidth - 2 ? text : all.compactMap(\.first).joined(separator: " ")
   }
 
   /// The text of commands that share a line, without the words of the others.

@@ -183,14 +183,15 @@ struct LogBar {
       return
     }
     let right = facts(lines)
+    let taken = TextWidth.of(right)
     let rest = rest(lines)
     var x = area.x + 2
-    let room = area.width - right.count - 20 - (rest == nil ? 0 : Self.restWidth)
+    let room = area.width - taken - 20 - (rest == nil ? 0 : Self.restWidth)
     x += frame.put(title(room: room), x: x, y: area.y, limit: area.width - 4)
     let end = area.maxX - 2
-    guard x + right.count + 4 <= end else { return }
+    guard x + taken + 4 <= end else { return }
     frame.put(" \(right) ", endingAt: end, y: area.y, style: model.log.follows ? theme.dim : theme.bold)
-    if let rest { draw(rest, &frame, x: x + 2, end: end - right.count - 4, y: area.y) }
+    if let rest { draw(rest, &frame, x: x + 2, end: end - taken - 4, y: area.y) }
   }
 
   /// The least width for the place of older lines beside a long name.
