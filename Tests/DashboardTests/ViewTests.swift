@@ -49,6 +49,22 @@ import Testing
     #expect(View.mark(empty) == View.Mark(percent: nil, failed: false))
   }
 
+  @Test func titleAndMarkAreOfTheRunAsItIsNow() {
+    var builder = RunBuilder([.shell("a"), .shell("b")])
+    builder.move("a", .executing)
+    var bench = Bench(builder)
+    bench.press(.character("Z"))
+    bench.play { run in
+      run.move("a", .failed(Self.failure, allowed: false))
+      run.move("b", .executing)
+    }
+    #expect(View.title(bench.model) == "release: running 1/2, 1 failed")
+    #expect(View.mark(bench.model) == View.Mark(percent: 0, failed: true))
+    bench.play { $0.move("b", .succeeded(upToDate: false)) }
+    #expect(bench.model.isFrozen && View.title(bench.model) == "release: failed 2/2, 1 failed")
+    #expect(View.mark(bench.model) == View.Mark(percent: nil, failed: true))
+  }
+
   @Test func aScreenThatIsTooSmallSaysWhatIsNeeded() {
     let small = Model(run: Run(), size: Size(width: 29, height: 24))
     #expect(View.frame(small, ScreenTraits(isASCII: true, palette: .none), now: .zero).text(row: 0) == "needs 30 x 5")

@@ -57,7 +57,9 @@ enum View {
     }
   }
 
-  static func title(_ model: Model) -> String {
+  /// The title of the window: of the run as it is now, whatever the display shows.
+  static func title(_ shown: Model) -> String {
+    let model = shown.asLive
     let run = model.run
     guard run.start != nil else { return model.name }
     let failed = run.counts.failed > 0 ? ", \(run.counts.failed) failed" : ""
@@ -71,7 +73,8 @@ enum View {
     var failed: Bool
   }
 
-  static func mark(_ model: Model) -> Mark {
+  static func mark(_ shown: Model) -> Mark {
+    let model = shown.asLive
     let counts = model.run.counts
     let hasProgress = !model.run.jobs.isEmpty && !model.isOver
     return Mark(percent: hasProgress ? Int(clamping: model.share * 100) : nil, failed: counts.failed > 0)
