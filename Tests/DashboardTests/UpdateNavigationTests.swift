@@ -260,6 +260,16 @@ import Testing
     #expect(bench.model.focus == .list && bench.model.size == Size(width: 50, height: 20))
   }
 
+  @Test func aSearchEndsWithTheLogThatItLooksThrough() {
+    var bench = Bench.talker(["x", "y", "x"])
+    bench.press(.tab, .character("/"))
+    bench.type("x")
+    bench.send(.resized(Size(width: 50, height: 20)))
+    #expect(bench.model.prompt == nil && bench.model.focus == .list)
+    bench.press(.enter)
+    #expect(bench.model.page == .zoom && bench.model.log.currentMatch == nil)
+  }
+
   @Test(arguments: [false, true]) func aBannerInPlaceOfTheLogTakesTheFocusToTheList(isFrozen: Bool) {
     var bench = Bench.talker(["x"], size: Size(width: 80, height: 15))
     bench.press(.tab)

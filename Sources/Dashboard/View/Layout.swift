@@ -104,8 +104,10 @@ extension Rect {
 extension Model {
   var showsLog: Bool { !Layout(self).log.isEmpty }
 
-  /// Gives the focus to the list where the log has no room any more.
+  /// Gives the focus to the list where the log has no room any more, and ends a search of it that is being typed.
   mutating func keepFocusShown() {
-    if focus == .log, page != .help, !showsLog { focus = .list }
+    guard focus == .log, page != .help, !showsLog else { return }
+    focus = .list
+    if case .search = prompt { prompt = nil }
   }
 }
