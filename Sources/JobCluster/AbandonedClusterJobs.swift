@@ -15,8 +15,10 @@ package struct AbandonedClusterJobs {
     var id: String
     /// The folder of its files; nil if it has none any longer.
     var folder: String?
-    /// The jobs whose newest attempt has a recorded end, or was to end, with its place in the cluster; nil without one.
-    var ended: [String: ClusterPlace?]
+    /// The jobs whose newest attempt has a recorded end, or was to end, with its number in the cluster; nil without one.
+    var ended: [String: String?]
+    /// The jobs of these whose attempt never began.
+    var unbegun: Set<String>
 
     /// The jobs `withoutValues` have succeeded; their values are still in the run's folder.
     package init(id: String, folder: String?, run: Run = Run(), withoutValues: Set<String> = []) {
@@ -26,7 +28,8 @@ package struct AbandonedClusterJobs {
         !withoutValues.contains(record.job.name)
           && (!record.isOpen || record.attempt?.endedAt != nil && record.clusterJob == nil)
       }
-      ended = Dictionary(over.map { ($0.job.name, $0.newestPlace) }) { first, _ in first }
+      ended = Dictionary(over.map { ($0.job.name, $0.newestPlace?.id) }) { first, _ in first }
+      unbegun = Set(over.lazy.filter { !$0.isOpen && !$0.isFromAttempt }.map(\.job.name))
     }
 
     /// Whether the job's newest submission, in `left`, may have an end that is not recorded.
@@ -34,8 +37,9 @@ package struct AbandonedClusterJobs {
     /// A run that was killed may not have recorded that it has submitted a job again, for its policy, a person or a change.
     fileprivate func isOpen(_ job: String, _ left: Left?) -> Bool {
       guard let end = ended[job] else { return true }
-      guard let place = end, let left, let newest = left.newest(job) else { return false }
-      return left.isLater(newest, than: place)
+      guard let number = end, let left, let newest = left.newest(job) else { return false }
+      guard let submitted = left.number(of: newest) else { return !unbegun.contains(job) }
+      return submitted != number
     }
   }
 
@@ -98,11 +102,9 @@ package struct AbandonedClusterJobs {
       numbers[observer.identity(job: job, attempt: 1).job].map { observer.identity(job: job, attempt: $0) }
     }
 
-    /// Whether a submission is another one than the attempt at this place in the cluster.
-    func isLater(_ submission: SlurmIdentity, than place: ClusterPlace) -> Bool {
-      let id = observer.files.claim(of: submission) ?? found.first { $0.identity == submission }?.id
-      // One without a number has not begun.
-      return id.map { $0.description != place.id } ?? (place.nodes != nil)
+    /// The number of a submission in the cluster; nil for one that has not begun and is not listed.
+    func number(of submission: SlurmIdentity) -> String? {
+      (observer.files.claim(of: submission) ?? found.first { $0.identity == submission }?.id)?.description
     }
   }
 
@@ -279,6 +281,9 @@ package struct AbandonedClusterJobs {
 extension JobRecord {
   /// Whether neither an end nor a requested cancellation is recorded.
   package var isOpen: Bool { !state.isTerminal && cancelling == nil }
+
+  /// Whether the state is an attempt's own, or its end.
+  fileprivate var isFromAttempt: Bool { state.isActive || state.isTerminal && attempt?.endedAt == since }
 }
 
 /// A job that an earlier run has submitted to the cluster, and whose end that run may not have seen.

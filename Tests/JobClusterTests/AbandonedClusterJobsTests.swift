@@ -164,9 +164,7 @@ struct AbandonedClusterJobsTests {
   ]
   private static let retry = state(
     .backingOff(until: .zero, number: 1, limit: 2, after: JobFailure(.exit(1), "exit 1")))
-  private static func placed(_ id: String, _ nodes: String? = "node1") -> JobFact {
-    .jobPlaced(JobID(0), ClusterPlace(id: id, nodes: nodes))
-  }
+  private static func placed(_ id: String) -> JobFact { .jobPlaced(JobID(0), ClusterPlace(id: id)) }
 
   @Test(arguments: ended.indices) func anAttemptWhoseEndIsRecordedIsNotFollowed(index: Int) throws {
     try write("7 node1\n", to: "q/cluster/a.1.claim")
@@ -220,7 +218,7 @@ struct AbandonedClusterJobsTests {
   /// Slurm has forgotten it.
   @Test func anAttemptThatWasCancelledBeforeItsStartIsNotFollowed() throws {
     try write("", to: "q/cluster/a.1.sent")
-    let facts = [Self.placed("7", nil), Self.state(.cancelled(by: .person))]
+    let facts = [Self.placed("7"), Self.state(.cancelled(by: .person))]
     #expect(try !isFollowed([run("r"), run("q", facts)]))
   }
 
