@@ -62,11 +62,13 @@ struct ResumeCommand {
     plan.subject = .graph(resume.graph)
     plan.all = graph
     plan.queue.resumes = entry.id
-    // Executed again only for their values, which a cluster job has left in its run's folder.
-    let withoutValues = Set(resume.again.lazy.filter { $0.reason == .valuesMissing }.map { resume.graph[$0.job].name })
     let last = past.first?.run ?? Run()
     let recorded = recordedJobs(resume, of: last)
     let open = Set(last.jobs.lazy.filter(\.isOpen).map(\.job.name))
+    // Executed again only for their values, which a cluster job has left in its run's folder; or followed for them by the
+    // resumed run, which has recorded no end.
+    let withoutValues = open.union(
+      resume.again.lazy.filter { $0.reason == .valuesMissing }.map { resume.graph[$0.job].name })
     plan.queue.resumedSince = past.last?.entry.startedAt
     plan.queue.unrecorded = Set(
       resume.again.map(\.job).filter { id in
