@@ -1,3 +1,5 @@
+import Basics
+
 /// The status of a job in the words that every view has for it.
 package struct StatusText: Equatable, Sendable {
   /// The state, in its style.
@@ -83,7 +85,7 @@ package struct StatusText: Equatable, Sendable {
     func text(_ count: Int) -> String {
       "waits for " + names.joined(most: count, of: max(record.unmetNeeds, names.count))
     }
-    return (1...names.count).reversed().lazy.map(text).first { $0.count <= room } ?? text(1)
+    return (1...names.count).reversed().lazy.map(text).first { TextWidth.of($0) <= room } ?? text(1)
   }
 
   /// Who cancelled, and the failure after which a retry was awaited.
