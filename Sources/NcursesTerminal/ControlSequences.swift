@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import Screen
 
@@ -39,7 +40,7 @@ package enum ControlSequences {
     case .message:
       guard features.speaksXterm else { return "\u{7}" }
       // In ConEmu a number and a semicolon are another command.
-      let plain = Elision.prefix(JobText(text.text).plain, 240).replacing(";", with: ",")
+      let plain = Elision.prefix(JobText(text.text).plain, 240).escaping([";": ","])
       let sequence = "\u{1B}]9;\(plain)\u{7}"
       // tmux wants each escape doubled inside the wrapper.
       if features.isTmux { return "\u{1B}Ptmux;\u{1B}\(sequence)\u{1B}\\" }

@@ -1,3 +1,4 @@
+import Basics
 import Screen
 
 /// Input of a terminal, before clicks are counted.
@@ -303,7 +304,7 @@ package struct InputDecoder: Sendable {
 
   private mutating func emitPaste() {
     typedEnds()
-    let text = String(decoding: pasted, as: UTF8.self).replacing("\r\n", with: "\n").replacing("\r", with: "\n")
+    let text = String(decoding: pasted, as: UTF8.self).replacing("\r\n", with: "\n").escaping(["\r": "\n"])
     pasted = []
     let kept = text.unicodeScalars.filter { $0 == "\n" || $0 == "\t" || TextWidth.isPrintable($0) || $0 == "\u{200D}" }
     decoded.append(.paste(String(String.UnicodeScalarView(kept))))

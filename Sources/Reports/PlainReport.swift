@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 import Screen
 
@@ -158,11 +159,11 @@ package struct PlainReport: Report {
 
   /// The value of a property of a workflow command of GitHub Actions.
   private func property(_ text: TerminalText) -> TerminalText {
-    JobText.clean(data(text).text.replacing(":", with: "%3A").replacing(",", with: "%2C"))
+    JobText.clean(data(text).text.escaping([":": "%3A", ",": "%2C"]))
   }
 
   /// The text after a workflow command.
-  private func data(_ text: TerminalText) -> TerminalText { JobText.clean(text.text.replacing("%", with: "%25")) }
+  private func data(_ text: TerminalText) -> TerminalText { JobText.clean(text.text.escaping(["%": "%25"])) }
 
   /// The bytes that a job has transferred, in the one line that says so.
   private func size(of id: JobID, in run: Run) -> TerminalText {

@@ -160,21 +160,21 @@ package struct Environment: Sendable {
   }
 
   /// The folder for sockets of the login session, which may be removed at its end; nil if the environment gives none.
-  package var runtimeFolder: String? { variables["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+  package var runtimeFolder: String? { variables["XDG_RUNTIME_DIR"].flatMap { $0.isAbsolutePath ? $0 : nil } }
 
   /// The path of the settings file, whether or not it exists; nil if the environment doesn't give one.
   package var settingsFile: String? { folder("XDG_CONFIG_HOME", or: ".config").map { "\($0)/config.yaml" } }
 
   /// The folder of opdash in a base directory: the variable's, or a folder of the home directory.
   private func folder(_ name: String, or standard: String) -> String? {
-    if let folder = variables[name], folder.hasPrefix("/") { return "\(folder)/opdash" }
-    if let home = variables["HOME"], home.hasPrefix("/") { return "\(home)/\(standard)/opdash" }
+    if let folder = variables[name], folder.isAbsolutePath { return "\(folder)/opdash" }
+    if let home = variables["HOME"], home.isAbsolutePath { return "\(home)/\(standard)/opdash" }
     return nil
   }
 
   /// Resolves a path against the current directory.
   package func absolute(_ path: String) -> String {
-    if path.hasPrefix("/") { return path }
+    if path.isAbsolutePath { return path }
     return currentDirectory.hasSuffix("/") ? currentDirectory + path : "\(currentDirectory)/\(path)"
   }
 

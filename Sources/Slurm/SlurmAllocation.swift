@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import Operations
 import Processes
@@ -92,7 +93,7 @@ package final class SlurmAllocation: Sendable {
     count=0
     while kill -0 \(getpid()) 2>/dev/null; do
       count=$((count + 1))
-      echo $count >\(BatchScript.quoted(leasePath))
+      echo $count >\(leasePath.shellQuoted)
       sleep \(interval)
     done
     """
@@ -104,11 +105,11 @@ package final class SlurmAllocation: Sendable {
     last=
     quiet=0
     while [ "$quiet" -lt \(patience) ]; do
-      if [ ! -e \(BatchScript.quoted(path)) ]; then
+      if [ ! -e \(path.shellQuoted) ]; then
         [ -z "$last" ] || exit 0
         quiet=$((quiet + 5))
       fi
-      now=$(cat \(BatchScript.quoted(path)) 2>/dev/null)
+      now=$(cat \(path.shellQuoted) 2>/dev/null)
       if [ "$now" = "$last" ]; then quiet=$((quiet + 1)); else quiet=0 last=$now; fi
       sleep 1
     done

@@ -32,4 +32,9 @@ import Testing
     #expect(PrivateFolder.make(folder + "/file/a") == ENOTDIR)
     #expect(PrivateFolder.ensure(folder + "/file/a") == "Not a directory")
   }
+
+  @Test func aNameMayBeginWithACombiningMark() {
+    #expect(PrivateFolder.make(folder + "/\u{301}a/\u{301}b") == nil)
+    #expect(mode(folder + "/\u{301}a/\u{301}b") == 0o700)
+  }
 }

@@ -226,4 +226,10 @@ struct GraphTests {
       #expect(text.contains("job99999"))
     }
   }
+
+  @Test func aQuotationMarkBeforeACombiningMarkEndsNoLabel() {
+    let graph = JobGraph(name: "g", jobs: [Job(name: "a\"\u{301}b\\\u{301}", work: .simulate(SimulatedWork()))])
+    let label = Array("label=\"a\\\"\u{301}b\\\\\u{301}\"".unicodeScalars)
+    #expect(DotGraph(graph: graph).text.unicodeScalars.contains(label))
+  }
 }

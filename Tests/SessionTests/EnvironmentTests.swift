@@ -185,4 +185,9 @@ import Testing
     settings.state = option
     #expect(environment(variables).stateFolder(settings) == folder)
   }
+
+  @Test func aFolderMayBeginWithACombiningMark() {
+    #expect(environment([:]).absolute("/\u{301}a") == "/\u{301}a")
+    #expect(environment(["XDG_STATE_HOME": "/\u{301}x", "HOME": "/h"]).stateFolder(Settings()) == "/\u{301}x/opdash")
+  }
 }

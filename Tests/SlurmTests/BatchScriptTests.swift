@@ -113,7 +113,7 @@ import Testing
     #expect(files.makeFolder() == nil)
     #expect(FileManager.default.createFile(atPath: files.path(of: job.identity) + ".kill", contents: nil))
     // In a group of its own, all of which it kills.
-    #expect(try run("exec setsid -w /bin/sh -c \(BatchScript.quoted(script))") != .exited(0))
+    #expect(try run("exec setsid -w /bin/sh -c \(script.shellQuoted)") != .exited(0))
   }
 
   /// Slurm may tell the script to end while it writes the status.
@@ -148,7 +148,7 @@ import Testing
     #expect(job.problem == nil)
     // In a group of its own, which the script may kill.
     let script = BatchScript.text(of: job, files: files)
-    #expect(try run("exec setsid -w /bin/sh -c \(BatchScript.quoted(script))") == .exited(5))
+    #expect(try run("exec setsid -w /bin/sh -c \(script.shellQuoted)") == .exited(5))
     #expect(text(files.outputPath(of: job.identity)) == "warned\n")
     #expect(files.exit(of: job.identity)?.wasStopped == false)
   }
@@ -169,7 +169,7 @@ import Testing
     let uptime = folder.file("uptime").path()
     try "100.00 8.5\n".write(toFile: uptime, atomically: true, encoding: .utf8)
     let job = job(["/bin/sh", "-c", "echo 103.25 8.5 >uptime"])
-    let script = BatchScript.text(of: job, files: files).replacing("/proc/uptime", with: BatchScript.quoted(uptime))
+    let script = BatchScript.text(of: job, files: files).replacing("/proc/uptime", with: uptime.shellQuoted)
     #expect(try run(script) == .exited(0))
     #expect(files.exit(of: job.identity)?.took == .milliseconds(3250))
   }
@@ -295,5 +295,13 @@ import Testing
     ] as [(SlurmJob.Stop, Bool)])
   func onlyTheUsualStopIsLeftToSlurm(stop: SlurmJob.Stop, isLeft: Bool) {
     #expect(stop.isDefault == isLeft)
+  }
+
+  @Test func aQuoteBeforeACombiningMarkEndsNoWord() throws {
+    let value = "'\u{301}; touch hacked; '"
+    let job = job(["/bin/sh", "-c", "printf %s \"$A\"", "'\u{301}; touch hacked; '"], environment: ["A": value])
+    #expect(try run(BatchScript.text(of: job, files: files)) == .exited(0))
+    #expect(text(files.outputPath(of: job.identity)) == value)
+    #expect(!folder.names(in: "").contains("hacked"))
   }
 }

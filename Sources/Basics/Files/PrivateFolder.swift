@@ -9,7 +9,9 @@ package enum PrivateFolder {
   package static func make(_ path: String) -> Int32? {
     guard mkdir(path, 0o700) != 0 else { return nil }
     let problem = errno
-    guard problem == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return problem }
+    guard problem == ENOENT, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else {
+      return problem
+    }
     // Another program may make them at the same time.
     let above = make(String(path[..<slash]))
     guard above == nil || above == EEXIST else { return above }

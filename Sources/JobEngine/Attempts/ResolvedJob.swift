@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 extension Run {
@@ -30,7 +31,7 @@ extension Run {
       text.replacing(values)
     } path: { path in
       // The path was made absolute before the values were known, so an absolute value follows a folder.
-      let parts = values.lazy.filter { $0.value.hasPrefix("/") }.compactMap { value in
+      let parts = values.lazy.filter { $0.value.isAbsolutePath }.compactMap { value in
         path.unicodeScalars.ranges(of: Array(("/" + value.key).unicodeScalars)).last
       }
       guard let last = parts.max(by: { $0.lowerBound < $1.lowerBound }) else { return path.replacing(values) }

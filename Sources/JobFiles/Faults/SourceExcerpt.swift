@@ -13,8 +13,9 @@ struct SourceExcerpt: Sendable, Hashable {
   /// `before` and `after` are the line as it is; the credentials of its URLs are masked.
   init(number: Int, before: String, after: String) {
     self.number = number
-    let start = before.lastIndex(where: Self.endsWord).map(before.index(after:)) ?? before.startIndex
-    let end = after.firstIndex(where: Self.endsWord) ?? after.endIndex
+    let scalars = before.unicodeScalars
+    let start = scalars.lastIndex(where: Self.endsWord).map(scalars.index(after:)) ?? before.startIndex
+    let end = after.unicodeScalars.firstIndex(where: Self.endsWord) ?? after.endIndex
     let word = before[start...] + after[..<end]
     // A place inside a URL with a credential moves to its beginning.
     let isSplit = start < before.endIndex && String(word).maskedURL != word
@@ -39,17 +40,17 @@ struct SourceExcerpt: Sendable, Hashable {
     return SourceExcerpt(number: number, masked: String(whole.prefix(common)), String(whole.dropFirst(common)))
   }
 
-  private static func endsWord(_ character: Character) -> Bool { " \t'\"`<>|".contains(character) }
+  private static func endsWord(_ scalar: Unicode.Scalar) -> Bool { " \t'\"`<>|".unicodeScalars.contains(scalar) }
 
   private static func masked(_ text: String) -> String {
-    guard text.contains("//") || text.contains("?") else { return text }
+    guard text.holds("//") || text.holds("?") else { return text }
     var masked = ""
-    var rest = text[...]
+    var rest = text.unicodeScalars[...]
     while !rest.isEmpty {
       let word = rest.prefix { !endsWord($0) }
       masked += String(word).maskedURL
       rest = rest[word.endIndex...]
-      if let end = rest.popFirst() { masked.append(end) }
+      if let end = rest.popFirst() { masked.unicodeScalars.append(end) }
     }
     return masked
   }

@@ -120,8 +120,6 @@ extension ImportedValue {
   /// A path as a word for the shell, quoted as ninja does it.
   static func shellWord(_ path: String) -> String {
     let isSafe = path.utf8.allSatisfy { $0.isASCIIAlphanumeric || "_+-./".utf8.contains($0) }
-    // Scalars, because a quote and a combining mark after it are one Character.
-    return isSafe && !path.isEmpty
-      ? path : "'" + String(path.unicodeScalars.replacing(["'"], with: "'\\''".unicodeScalars)) + "'"
+    return isSafe && !path.isEmpty ? path : path.shellQuoted
   }
 }

@@ -11,8 +11,7 @@ enum YAMLScalar {
     guard text.unicodeScalars.allSatisfy(isShown) else {
       return "\"" + text.unicodeScalars.reduce(into: "") { $0 += escaped($1) } + "\""
     }
-    // Scalars, because a quote and a combining mark after it are one Character.
-    return "'" + String(text.unicodeScalars.replacing(["'"], with: ["'", "'"])) + "'"
+    return "'\(text.escaping(["'": "''"]))'"
   }
 
   /// The mark and the lines of a block of several lines; nil for text that a block can't hold, or on one line.

@@ -5,7 +5,7 @@ enum FilePath {
   /// `path`, relative to `directory` unless it is absolute, without `.`, `..` and doubled slashes.
   static func absolute(_ path: String, in directory: String) -> String {
     var parts: [String] = []
-    for part in (isAbsolute(path) ? [] : names(directory)) + names(path) where part != "." {
+    for part in (path.isAbsolutePath ? [] : names(directory)) + names(path) where part != "." {
       if part == ".." { _ = parts.popLast() } else { parts.append(part) }
     }
     return "/" + parts.joined(separator: "/")
@@ -24,18 +24,16 @@ enum FilePath {
   /// The path without its last component; empty without another.
   static func folder(of path: String) -> String {
     let folder = names(path).dropLast().joined(separator: "/")
-    return isAbsolute(path) ? "/" + folder : folder
+    return path.isAbsolutePath ? "/" + folder : folder
   }
 
   /// A path that is relative to the folder of `file`, as it is written beside the path of that file.
   static func shown(_ path: String, from file: String) -> String {
     let folder = folder(of: file)
-    return isAbsolute(path) || folder.isEmpty ? path : folder + "/" + path
+    return path.isAbsolutePath || folder.isEmpty ? path : folder + "/" + path
   }
 
   static func name(of path: String) -> String { names(path).last ?? "" }
-
-  static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }
 
   private static func names(_ path: String) -> [String] { BytePath(path).components.map(\.text) }
 }

@@ -20,7 +20,7 @@ struct JobFileInput {
   /// The absolute path of a file by that name.
   static func path(of file: String, in currentDirectory: String) -> String {
     let folder = FilePath.folder(of: file)
-    let place = FilePath.isAbsolute(file) ? folder : "\(currentDirectory)/\(folder)"
+    let place = file.isAbsolutePath ? folder : "\(currentDirectory)/\(folder)"
     let real = ForeignFile.isPassed(file) ? nil : BytePath(place).resolved
     // A path that is not UTF-8 can't be a key.
     let known = real.flatMap { String(validating: $0.bytes, as: UTF8.self) } ?? place

@@ -20,11 +20,13 @@ enum JobName {
     if name.first?.isWhitespace == true || name.last?.isWhitespace == true {
       return "begins or ends with a blank: delete that"
     }
-    if name.hasPrefix("-") { return "begins with '-', as an option of the command line does: use another character" }
-    if name.contains("[") || name.contains("]") {
+    if name.utf8.first == UInt8(ascii: "-") {
+      return "begins with '-', as an option of the command line does: use another character"
+    }
+    if name.holds("[") || name.holds("]") {
       return "holds a bracket, which only instances of a matrix have: delete it"
     }
-    if name.contains("${") { return "holds '${': variables are not put into names, so write it out" }
+    if name.holds("${") { return "holds '${': variables are not put into names, so write it out" }
     return nil
   }
 

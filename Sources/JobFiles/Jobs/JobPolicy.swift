@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 
@@ -162,7 +163,7 @@ extension ValueReader {
     let takes = "a map of names to values"
     for entry in map(node, name, takes: takes) ?? [] where environment[entry.key] == nil {
       let isName =
-        !entry.key.isEmpty && !entry.key.contains("=")
+        !entry.key.isEmpty && !entry.key.holds("=")
         && !entry.key.unicodeScalars.contains { $0.properties.isWhitespace || $0.isUnprintable }
       guard isName else {
         faults.add(

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 
@@ -257,7 +258,7 @@ struct MatrixReader {
         "\(subject) holds ',', which stands between the values in an instance's name: write a list as "
           + "[\(parts.joined(separator: ", "))], or another character")
     }
-    if text.contains("[") || text.contains("]") {
+    if text.holds("[") || text.holds("]") {
       return faults.fail(
         node.place, "\(subject) holds a bracket, which encloses the values in an instance's name: delete it")
     }

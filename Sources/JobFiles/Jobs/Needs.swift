@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 extension ValueKind<[Need]> {
@@ -66,7 +67,7 @@ private struct NeedReader {
   /// The advice for several names in one text.
   static func advice(for name: String, isKnown: (String) -> Bool) -> String? {
     let parts = name.split { $0 == "," || $0 == " " }.map(String.init)
-    guard parts.count > 1, !name.contains("["), name.contains(",") || parts.allSatisfy(isKnown) else { return nil }
+    guard parts.count > 1, !name.holds("["), name.contains(",") || parts.allSatisfy(isKnown) else { return nil }
     return ": write [\(parts.map(Quoted.bare).joined(separator: ", "))]"
   }
 }
@@ -232,7 +233,7 @@ struct NeedResolver {
           ? "the jobs of 'finally' run after \(name) and all other jobs: delete this need"
           : "\(name) is a job of 'finally', which runs after all others: delete this need, or move the job")
     }
-    if hasBrokenMatrix, need.job.contains("[") { return nil }
+    if hasBrokenMatrix, need.job.holds("[") { return nil }
     let own = isFinal ? final : ordinary
     let isKnown = { (name: String) in own.job(named: name) != nil || own.instances(of: name) != nil }
     let advice =

@@ -1,3 +1,5 @@
+import Basics
+
 // The advice for service keys of Compose, process-compose and Kubernetes.
 
 extension ForeignKeys {
@@ -52,7 +54,7 @@ extension ForeignKeys {
     func part(_ key: String) -> String? { value([key], of: node).flatMap(scalar) }
     let path = part("path") ?? "/"
     return "\(part("scheme")?.lowercased() ?? "http")://\(part("host") ?? "127.0.0.1")"
-      + (part("port").map { ":\($0)" } ?? "") + (path.hasPrefix("/") ? path : "/" + path)
+      + (part("port").map { ":\($0)" } ?? "") + (path.isAbsolutePath ? path : "/" + path)
   }
 
   /// A command without the words that Compose puts before it.

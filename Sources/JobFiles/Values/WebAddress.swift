@@ -18,7 +18,7 @@ package enum WebAddress {
     if url.unicodeScalars.contains(where: isBlank) {
       return "\(shown) holds a blank or a control character: write a blank as %20"
     }
-    let authority = url[colon.upperBound...].prefix { !"/?#".contains($0) }
+    let authority = Substring(url[colon.upperBound...].unicodeScalars.prefix { !"/?#".unicodeScalars.contains($0) })
     let address = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
     // An IPv6 address has colons inside brackets.
     let end =
@@ -46,13 +46,13 @@ package enum WebAddress {
 
   /// The last component of the path, percent-decoded; nil if it isn't a file name.
   static func fileName(of url: String) -> String? {
-    guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
-    let path = url[start...].prefix { $0 != "?" && $0 != "#" }
+    guard let start = url.utf8.firstRange(of: "://".utf8)?.upperBound else { return nil }
+    let path = Substring(url[start...].unicodeScalars.prefix { $0 != "?" && $0 != "#" })
     guard let last = path.utf8.lastIndex(of: slash), let name = decoded(path[path.utf8.index(after: last)...]) else {
       return nil
     }
     let isName =
-      !name.isEmpty && !name.contains("${jobs.") && name != "." && name != ".." && name.utf8.count <= 255
+      !name.isEmpty && !name.holds("${jobs.") && name != "." && name != ".." && name.utf8.count <= 255
       && !name.utf8.contains(slash)
       && !name.unicodeScalars.contains(where: \.isUnprintable)
     return isName ? name : nil

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JobModel
 
@@ -13,7 +14,7 @@ struct ConditionReader {
       return faults.fail(
         node.place, "if takes a condition as text, as in if: \"${env.CI} == 'true'\"; this is \(found)")
     }
-    if text.contains("${{") {
+    if text.holds("${{") {
       return fail("'${{ … }}' is a form of GitHub Actions: write ${NAME}, or ${env.NAME}", "${{", node)
     }
     values.variables.warnOfShellNames(in: text, at: node, "if", isArgument: false)
@@ -27,8 +28,8 @@ struct ConditionReader {
     // Distinguishes the instances of a matrix.
     let known = (values.variables.matrix?.values ?? [:]).compactMapValues { $0 }
     let condition = JobCondition(
-      known.reduce(text) { $0.replacing("${matrix.\($1.key)}", with: $1.value) }, alternatives)
-    if !text.contains("${"),
+      text.replacing(known.map { (key: "${matrix.\($0.key)}", value: $0.value) }), alternatives)
+    if !text.holds("${"),
       !["true", "false"].contains(text.trimmingCharacters(in: .whitespacesAndNewlines).lowercased())
     {
       let advice = self.advice(for: parts) ?? "compare a variable, as in \"${env.CI} == 'true'\", or delete it"

@@ -1,3 +1,5 @@
+import Basics
+
 /// Reads `secrets`: the names of variables whose values are never shown or kept, wherever they come from: the environment,
 /// `dotenv`, `env` or `vars`.
 struct SecretReader {
@@ -33,7 +35,7 @@ struct SecretReader {
     }
     for entry in parts.replaced.entries {
       // References of replaced values are not resolved.
-      guard case .scalar(let text, _) = entry.value.content, !text.contains("${") else { continue }
+      guard case .scalar(let text, _) = entry.value.content, !text.holds("${") else { continue }
       reader.variables.noteSecret(text, of: entry.key, at: entry.place)
     }
   }

@@ -119,7 +119,7 @@ final class Variables {
   /// Called with each value that the file or the environment gives a variable: a secret's value is masked everywhere.
   func noteSecret(_ value: String, of name: String, at place: Place) {
     guard secretNames.contains(name), !value.isEmpty else { return }
-    guard !value.contains("${jobs.") else {
+    guard !value.holds("${jobs.") else {
       return faults.warn(
         place, "\(name) is a secret, but the value of another job is shown: give it to the job by the environment")
     }
@@ -153,7 +153,7 @@ final class Variables {
     _ text: String, in node: YAMLNode, unknown: Unknown, allowing allowances: Allowances = []
   ) -> String? {
     if case .isForShell(let known) = unknown { warnOfScript(text, at: node, knowing: known) }
-    guard text.hasByte(UInt8(ascii: "$")), text.contains("${") else { return text }
+    guard text.hasByte(UInt8(ascii: "$")), text.holds("${") else { return text }
     var output = ""
     var isWhole = true
     func add(_ part: String) {
@@ -244,7 +244,7 @@ final class Variables {
     let name = String(text.prefix { $0 != ":" })
     let rest = text.dropFirst(name.count)
     let fallback = rest.hasPrefix(":-") ? String(rest.dropFirst(2)) : nil
-    guard Self.isName(name), rest.isEmpty || fallback != nil, fallback?.contains("${") != true else {
+    guard Self.isName(name), rest.isEmpty || fallback != nil, fallback?.holds("${") != true else {
       return .fault("\(Quoted.text("${env.\(text)}")) is not understood: write ${env.NAME} or ${env.NAME:-default}")
     }
     if secretNames.contains(name), !allowances.contains(.unset), environment[name]?.isEmpty != false {

@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 
 /// Reads a command: a script as text, or a program and its arguments as a list.
@@ -57,7 +58,7 @@ struct CommandReader {
         "'\(first)' is a word of Compose: "
           + (first == "CMD" ? "delete it, so that the program is the first word" : "write the command as text"))
     }
-    if let first, first.hasByte(UInt8(ascii: " ")), !first.hasPrefix("/"), !first.hasPrefix(".") {
+    if let first, first.hasByte(UInt8(ascii: " ")), !first.isAbsolutePath, !first.hasPrefix(".") {
       faults.warn(
         items[0].place,
         "a list is one program and its arguments, so \(Quoted.text(first)) is the name of a program: "

@@ -71,7 +71,7 @@ struct WorkReader {
       return values.absolute(name, at: place)
     }
     guard let path = values.path(node, "download.to", takes: "the path of a file") else { return nil }
-    if !FilePath.isAbsolute(path), FilePath.leaves(path) {
+    if !path.isAbsolutePath, FilePath.leaves(path) {
       return faults.fail(
         node.place, "download.to leaves the job file's folder: write an absolute path if that is meant")
     }

@@ -1,3 +1,5 @@
+import Basics
+
 /// The fourteen classes of job states that a reader tells apart, each with its letter, its words and its rank.
 package enum StateClass: UInt8, Sendable, CaseIterable {
   case failed
@@ -99,7 +101,7 @@ package enum StateClass: UInt8, Sendable, CaseIterable {
 
   private static let names = allCases.map { state -> [String] in
     let more = state == .backingOff ? ["backing-off"] : state == .upToDate ? ["ok"] : []
-    return [state.eventWord, state.word.replacing(" ", with: "-"), state.word.replacing(" ", with: "_")] + more
+    return [state.eventWord, state.word.escaping([" ": "-"]), state.word.escaping([" ": "_"])] + more
   }
 }
 

@@ -132,7 +132,7 @@ extension Run {
   /// A recorded run does not know which values a job reads: there the values of its needs are put in.
   package func question(of id: JobID) -> String? {
     let job = jobs[id.index].job
-    guard let question = job.approval, question.contains("${") else { return job.approval }
+    guard let question = job.approval, question.holds("${") else { return job.approval }
     let read = job.outputs.filter { isKnown($0.job) }.compactMap { reference in
       jobs[reference.job.index].outputs[reference.name].map { (key: reference.text, value: $0) }
     }

@@ -72,9 +72,9 @@ struct LaunchEnvironment: @unchecked Sendable {
     var unusable: String?
     let inherited = environment.passes(on: "PATH") ? path : nil
     let path = environment.variables["PATH"] ?? inherited ?? "/usr/local/bin:/usr/bin:/bin"
-    for directory in path.split(separator: ":", omittingEmptySubsequences: false) {
+    for directory in path.unicodeScalars.split(separator: ":", omittingEmptySubsequences: false) {
       let candidate = (directory.isEmpty ? "." : String(directory)) + "/" + name
-      let file = folder.map { candidate.hasPrefix("/") ? candidate : "\($0)/\(candidate)" } ?? candidate
+      let file = folder.map { candidate.isAbsolutePath ? candidate : "\($0)/\(candidate)" } ?? candidate
       guard FileStatus(file, followsLink: true)?.kind == S_IFREG else { continue }
       if access(file, X_OK) == 0 { return candidate }
       unusable = unusable ?? candidate

@@ -49,7 +49,7 @@ public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible,
     if let directory, let error = using(directory: directory) { return error }
     switch number {
     case ENOENT:
-      let path = program.hasPrefix("/") ? program : (directory.map { $0 + "/" } ?? "") + program
+      let path = program.isAbsolutePath ? program : (directory.map { $0 + "/" } ?? "") + program
       guard access(path, F_OK) == 0 else { return ProcessError(.programNotFound, "\(program): no such program") }
       return ProcessError(
         .notExecutable, "\(program): the interpreter that it names is missing: look at its first line")

@@ -85,7 +85,7 @@ extension ProcessLaunch {
     var launch = self
     launch.arguments = words
     if let directory {
-      guard directory.hasPrefix("/") else { return nil }
+      guard directory.isAbsolutePath else { return nil }
       launch.environment = environment.forDirectory(directory)
     }
     return launch

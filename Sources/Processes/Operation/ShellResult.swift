@@ -64,7 +64,7 @@ extension ShellFailure: CustomStringConvertible, LocalizedError {
   }
 
   private static func printable(_ line: String) -> String {
-    let scalars = OutputPattern.visible(line).replacing("\t", with: " ").unicodeScalars
+    let scalars = OutputPattern.visible(line).escaping(["\t": " "]).unicodeScalars
     let text = String(String.UnicodeScalarView(scalars.filter { $0.properties.generalCategory != .control }))
     return text.trimmingCharacters(in: .whitespaces)
   }

@@ -1,3 +1,4 @@
+import Basics
 import JobModel
 import Screen
 
@@ -57,8 +58,7 @@ struct DotGraph {
 
   /// The text as a string of the language; in a label, a backslash begins an escape, and `&` an entity of HTML.
   static func quoted(_ text: String) -> String {
-    let escaped = MessageText.of(text).text.replacing("&", with: "&amp;").replacing("\\", with: "\\\\")
-    return "\"\(escaped.replacing("\"", with: "\\\""))\""
+    "\"\(MessageText.of(text).text.escaping(["&": "&amp;", "\\": "\\\\", "\"": "\\\""]))\""
   }
 }
 

@@ -57,5 +57,5 @@ enum HTMLText {
 
 extension StateClass {
   /// The class of elements in the colour of the state.
-  var css: String { word.replacing(" ", with: "-") }
+  var css: String { word.escaping([" ": "-"]) }
 }

@@ -98,7 +98,8 @@ extension SlurmRecord {
     // A name may contain anything: it ends at the next key. Of the other keys the first occurrence counts, because only
     // Slurm's own values precede it.
     var (fields, name): (Substring, Substring?) = (Substring(line), nil)
-    if let begin = fields.firstRange(of: " JobName="), let end = fields[begin.upperBound...].firstRange(of: " UserId=")
+    if let begin = fields.unicodeScalars.firstRange(of: " JobName=".unicodeScalars),
+      let end = fields[begin.upperBound...].unicodeScalars.firstRange(of: " UserId=".unicodeScalars)
     {
       name = fields[begin.upperBound..<end.lowerBound]
       fields = fields[..<begin.lowerBound] + fields[end.lowerBound...]

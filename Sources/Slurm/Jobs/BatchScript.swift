@@ -36,22 +36,22 @@ struct BatchScript {
   /// The script of one attempt, submitted by itself or in an array.
   static func text(of job: SlurmJob, isInArray: Bool = false, files: SlurmFiles) -> String {
     let id = isInArray ? "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" : "$SLURM_JOB_ID"
-    let folder = quoted(files.folder)
+    let folder = files.folder.shellQuoted
     let exports = job.environment.sorted { $0.key < $1.key }
-      .map { "export \($0.key)=\(quoted($0.value))\n" }
+      .map { "export \($0.key)=\($0.value.shellQuoted)\n" }
     let killSignal = killSignal(of: job)
     let stopSignals = [SIGTERM, SIGKILL].contains(job.stop.signal) ? "TERM" : "TERM \(job.stop.signalName)"
     let warning = job.resources.scriptSignal
     let traps = [stopSignals, killSignal, warning].compactMap(\.self).joined(separator: " ")
     // env would treat such a name as a variable assignment.
     let withSignals =
-      job.arguments[0].contains("=")
+      job.arguments[0].holds("=")
       ? "" : "env --default-signal=INT true 2>/dev/null && exec env --default-signal=INT,QUIT \"$@\""
     // A program's environment is unlikely to have variables of these names. Little more than env is forked: many jobs
     // are shorter than the start of a process. The signal may come at any line, also before the shell waits.
     return """
       #!/bin/sh
-      opdash_file=\(quoted(files.path(of: job.identity)))
+      opdash_file=\(files.path(of: job.identity).shellQuoted)
       opdash_id=\(id)
       [ -d \(folder) ] || mkdir -m 700 -p \(folder) 2>/dev/null
       set -C
@@ -86,8 +86,8 @@ struct BatchScript {
       \(time("opdash_began"))
       (
         trap - \(traps)
-        cd \(quoted(job.directory)) || exit 2
-        \(exports.joined())set -- \(job.arguments.map(quoted).joined(separator: " "))
+        cd \(job.directory.shellQuoted) || exit 2
+        \(exports.joined())set -- \(job.arguments.map(\.shellQuoted).joined(separator: " "))
         \(withSignals)
         exec "$@"
       ) </dev/null &
@@ -131,15 +131,12 @@ struct BatchScript {
   static func text(ofBatch name: String, files: SlurmFiles) -> String {
     """
     #!/bin/sh
-    opdash_script=\(quoted(files.folder))/\(name).$SLURM_ARRAY_TASK_ID.sh
+    opdash_script=\(files.folder.shellQuoted)/\(name).$SLURM_ARRAY_TASK_ID.sh
     [ -r "$opdash_script" ] || exit \(unreadStatus)
     . "$opdash_script"
 
     """
   }
-
-  /// The text, quoted as one word of a shell command.
-  static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: "'\\''"))'" }
 }
 
 extension SlurmJob {

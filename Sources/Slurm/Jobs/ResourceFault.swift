@@ -74,7 +74,7 @@ extension SlurmResources {
 
   /// The options that sbatch finds in a word: `-HW` is two options.
   private static func names(in option: String) -> [String] {
-    if option.hasPrefix("--") { return [String(option.prefix { $0 != "=" })] }
+    if option.hasPrefix("--") { return [String(option.unicodeScalars.prefix { $0 != "=" })] }
     let letters = option.dropFirst()
     let flags = letters.prefix { "HOQsv".contains($0) }
     return (flags + letters.dropFirst(flags.count).prefix(1)).map { "-\($0)" }

@@ -22,9 +22,10 @@ extension SlurmResources {
   /// `USR1` for `--signal=B:USR1@60`; nil if there is none.
   var scriptSignal: String? {
     let values = options.compactMap { option -> Substring? in
-      guard let equals = option.firstIndex(of: "="), option.hasPrefix("--si"), "--signal".hasPrefix(option[..<equals])
+      guard let equals = option.utf8.firstIndex(of: UInt8(ascii: "=")), option.hasPrefix("--si"),
+        "--signal".hasPrefix(option[..<equals])
       else { return nil }
-      return option[option.index(after: equals)...]
+      return option[option.utf8.index(after: equals)...]
     }
     // Of several the last one counts.
     guard let value = values.last, let colon = value.firstIndex(of: ":"), value[..<colon].uppercased().contains("B")

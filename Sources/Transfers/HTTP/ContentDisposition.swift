@@ -14,31 +14,32 @@ extension Reply {
     var parts = [""]
     var isQuoted = false
     var isEscaped = false
-    for character in field {
+    for scalar in field.unicodeScalars {
       if isEscaped {
         isEscaped = false
-      } else if character == "\\", isQuoted {
+      } else if scalar == "\\", isQuoted {
         isEscaped = true
         continue
-      } else if character == "\"" {
+      } else if scalar == "\"" {
         isQuoted.toggle()
         continue
-      } else if character == ";", !isQuoted {
+      } else if scalar == ";", !isQuoted {
         parts.append("")
         continue
       }
-      parts[parts.count - 1].append(character)
+      parts[parts.count - 1].unicodeScalars.append(scalar)
     }
     let pairs = parts.compactMap { part -> (String, String)? in
-      guard let equals = part.firstIndex(of: "=") else { return nil }
-      return (part[..<equals].trimmed.lowercased(), String(part[part.index(after: equals)...].trimmed))
+      guard let equals = part.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+      return (part[..<equals].trimmed.lowercased(), String(part[part.utf8.index(after: equals)...].trimmed))
     }
     return Dictionary(pairs) { first, _ in first }
   }
 
   /// The text of an extended value, `UTF-8''a%20b`; nil where it is malformed or in another character set.
   private static func decoded(_ value: String) -> String? {
-    let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+    let parts = value.unicodeScalars.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+      .map { String($0) }
     guard parts.count == 3 else { return nil }
     switch parts[0].lowercased() {
     case "utf-8": return parts[2].removingPercentEncoding
@@ -47,7 +48,7 @@ extension Reply {
       let text = parts[2].replacing(#/%([0-9A-Fa-f]{2})/#) { match in
         UInt32(match.1, radix: 16).flatMap { Unicode.Scalar($0) }.map { String(Character($0)) } ?? ""
       }
-      return text.contains("%") ? nil : String(text)
+      return text.holds("%") ? nil : text
     default: return nil
     }
   }

@@ -22,8 +22,8 @@ struct Reply: Equatable {
       if let last = fields.indices.last { fields[last].value += " \(line[...].trimmed)" }
       return
     }
-    guard let colon = line.firstIndex(of: ":") else { return }
-    let value = line[line.index(after: colon)...]
+    guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return }
+    let value = line[line.utf8.index(after: colon)...]
     fields.append((line[..<colon].lowercased(), String(value.trimmed)))
   }
 

@@ -37,7 +37,7 @@ package struct WireURL: Sendable, Equatable {
     var shown: String { written.maskedURL }
     let prefix = base == nil ? "" : "redirected: "
     func fault(_ message: String) -> TransferError { TransferError(.unsupportedURL, message) }
-    var text = written.utf8.contains(UInt8(ascii: " ")) ? written.replacing(" ", with: "%20") : written
+    var text = written.utf8.contains(UInt8(ascii: " ")) ? written.escaping([" ": "%20"]) : written
     if let mark = text.utf8.firstIndex(of: UInt8(ascii: "#")) { text = String(text.utf8[..<mark]) ?? text }
     if let base, text.utf8.starts(with: "//".utf8) { text = base.origin[0] + ":" + text }
     let parts = try Parts()

@@ -64,7 +64,8 @@ struct CommandLineParser {
   }
 
   private mutating func readLong(_ word: String) throws(UsageError) {
-    let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    let parts = word.unicodeScalars.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      .map { String($0) }
     guard let option = Option.named(parts[0]) else {
       let near = Option.ofOthers[parts[0]].flatMap { name in
         Option.named(name).flatMap { option in commandName.map(option.isOf) ?? true ? name : nil }

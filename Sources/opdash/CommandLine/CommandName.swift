@@ -1,3 +1,5 @@
+import Basics
+
 /// The commands by name, in the order of the help.
 enum CommandName: String, CaseIterable {
   case run
@@ -73,7 +75,7 @@ enum CommandName: String, CaseIterable {
     init(_ operands: Operands, _ summary: String, _ notes: String, _ examples: [(line: String, meaning: String)]) {
       self.operands = operands
       self.summary = summary
-      self.notes = notes.split(separator: "\n\n").map { String($0.replacing("\n", with: " ")) }
+      self.notes = notes.split(separator: "\n\n").map { String($0).escaping(["\n": " "]) }
       self.examples = examples
     }
   }

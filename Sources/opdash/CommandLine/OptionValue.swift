@@ -107,8 +107,8 @@ extension OptionValue<[UInt8]> {
 extension OptionValue<(name: String, value: String)> {
   static var assignment: Self {
     Self(name: "NAME=VALUE", takes: "NAME=VALUE") { text in
-      guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
-      return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+      guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")), equals != text.startIndex else { return nil }
+      return (String(text[..<equals]), String(text[text.utf8.index(after: equals)...]))
     }
   }
 }

@@ -1,3 +1,4 @@
+import Basics
 import CVersion
 
 /// A page of help as the source of a man page, section 1.
@@ -7,7 +8,7 @@ struct ManPage {
   /// The name of the file, as in `opdash-run.1`.
   var fileName: String { "\(title).1" }
 
-  private var title: String { page.name.replacing(" ", with: "-") }
+  private var title: String { page.name.escaping([" ": "-"]) }
 
   var text: String {
     var lines = [
@@ -39,10 +40,10 @@ struct ManPage {
   }
 
   /// A text as an argument of a request, where a quotation mark groups words.
-  private static func argument(_ text: String) -> String { escaped(text).replacing("\"", with: "\\(dq") }
+  private static func argument(_ text: String) -> String { escaped(text).escaping(["\"": "\\(dq"]) }
 
   private static func escaped(_ text: String) -> String {
-    text.replacing("\\", with: "\\e").replacing("-", with: "\\-").replacing("…", with: "...")
+    text.escaping(["\\": "\\e", "-": "\\-", "…": "..."])
   }
 }
 

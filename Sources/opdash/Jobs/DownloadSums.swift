@@ -127,7 +127,9 @@ struct DownloadSums {
   }
 
   /// The URL's text up to its query.
-  private static func withoutQuery(_ url: String) -> Substring { url.prefix { $0 != "?" && $0 != "#" } }
+  private static func withoutQuery(_ url: String) -> Substring {
+    Substring(url.unicodeScalars.prefix { $0 != "?" && $0 != "#" })
+  }
 
   private static func path(ofURL url: String) -> [String] {
     let names = components(String(withoutQuery(url))).dropFirst(2).map { $0.removingPercentEncoding ?? $0 }

@@ -1,3 +1,4 @@
+import Basics
 import Session
 
 /// The job files whose jobs have started this program, the outermost first.
@@ -12,13 +13,13 @@ struct JobFileChain {
   private let files: [String]
 
   init(_ environment: Environment) {
-    files = (environment.variables[Self.variable] ?? "").split(separator: "\n").map(String.init)
+    files = (environment.variables[Self.variable] ?? "").unicodeScalars.split(separator: "\n").map { String($0) }
   }
 
   /// The variable for the jobs of `file`; throws if it has come too far.
   func adding(_ file: String) throws(UsageError) -> String {
     guard files.count >= Self.limit, files.contains(file) else {
-      return (files + [file.replacing("\n", with: "?")]).joined(separator: "\n")
+      return (files + [file.escaping(["\n": "?"])]).joined(separator: "\n")
     }
     throw UsageError(
       "\(file) runs itself, \(files.count) runs deep: \(Self.text(files + [file])); "

@@ -77,19 +77,19 @@ struct JobFileSearch {
   /// Whether a word is a job file and no job; a path that leads to no file may be a job, as `build[linux/amd64]` is.
   private func isFile(_ word: String) -> Bool {
     let isDoubtful =
-      word.contains("/") && !Self.hasEnding(word) && !["/", "./", "../"].contains(where: word.hasPrefix)
+      word.holds("/") && !Self.hasEnding(word) && !["/", "./", "../"].contains(where: word.hasPrefix)
     return isDoubtful ? access(path(word), F_OK) == 0 || (try? find()) == nil : Self.isFile(word)
   }
 
   /// Whether a word has the form of a job file: `-`, a path, or a name that ends as a job file's does.
-  static func isFile(_ word: String) -> Bool { word == "-" || word.contains("/") || hasEnding(word) }
+  static func isFile(_ word: String) -> Bool { word == "-" || word.holds("/") || hasEnding(word) }
 
   private static func hasEnding(_ word: String) -> Bool { extensions.contains { word.hasSuffix(".\($0)") } }
 
   /// The operand that names a file to a command, with a space before it; empty for the file that it finds without one.
   func operand(for file: String) -> String {
     if (try? find())?.path == file { return "" }
-    return " " + ShellText.word(Self.isFile(file) && !file.hasPrefix("-") ? file : "./\(file)")
+    return " " + ShellText.word(Self.isFile(file) && file.utf8.first != UInt8(ascii: "-") ? file : "./\(file)")
   }
 
   /// The job file here or in the nearest folder above, relative to here.

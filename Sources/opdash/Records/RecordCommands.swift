@@ -95,7 +95,7 @@ struct RecordCommands {
   /// The events of a file, or of the run of that name.
   private func recording(_ name: String) throws -> [JobEvent] {
     let path = environment.absolute(name)
-    guard name.contains("/") || FileManager.default.fileExists(atPath: path) else {
+    guard name.holds("/") || FileManager.default.fileExists(atPath: path) else {
       let store = try store()
       return try store.events(of: store.run(named: name))
     }

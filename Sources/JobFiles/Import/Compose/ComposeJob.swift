@@ -142,7 +142,7 @@ struct ComposeJob {
     guard let node = process.value("env_file") else { return }
     for item in values.list(node, "env_file", takes: "a path", isSingleAllowed: true) ?? [] {
       guard let path = line(item), !path.isEmpty else { continue }
-      guard !path.contains("${") else {
+      guard !path.holds("${") else {
         note(item.place, "An 'env_file' with variables has no equal in a job file")
         continue
       }

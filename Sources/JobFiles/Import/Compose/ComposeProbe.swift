@@ -102,8 +102,8 @@ struct ComposeProbe {
     let path = parts["path"] ?? "/"
     let url =
       "\(parts["scheme", default: "http"])://\(parts["host", default: "127.0.0.1"])"
-      + (parts["port"].map { ":\($0)" } ?? "") + (path.hasPrefix("/") ? path : "/" + path)
-    if !url.contains("${"), let fault = WebAddress.fault(in: url) {
+      + (parts["port"].map { ":\($0)" } ?? "") + (path.isAbsolutePath ? path : "/" + path)
+    if !url.holds("${"), let fault = WebAddress.fault(in: url) {
       return reader.values.faults.fail(node.place, "http_get: \(fault)")
     }
     return .written(url)

@@ -123,7 +123,7 @@ final class NinjaExpander {
   /// A path without `.`, `..` and doubled slashes, as ninja compares it.
   static func canonical(_ path: String) -> String {
     var names: [BytePath] = []
-    let isAbsolute = FilePath.isAbsolute(path)
+    let isAbsolute = path.isAbsolutePath
     for name in BytePath(path).components where name.text != "." {
       if name.text != ".." || names.isEmpty && !isAbsolute || names.last?.text == ".." {
         names.append(name)
