@@ -91,4 +91,12 @@ import Testing
     #expect(!failed.withLock { $0 })
     #expect(try version(maker) == Schema.version)
   }
+
+  @Test func aVersionBelowZeroIsDamage() throws {
+    try makeFirst()
+    try open().execute("PRAGMA user_version = -1")
+    let damage = RunStoreError(.damaged("the version of its tables is -1"), path)
+    #expect(throws: damage) { try RunStore(folder: folder.url.path) }
+    #expect(throws: damage) { try RunStore.openForWriting(folder.url.path, patience: .seconds(5)) }
+  }
 }

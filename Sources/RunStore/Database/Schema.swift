@@ -54,6 +54,8 @@ enum Schema {
 
   /// 0 for a database without tables.
   static func stepsTaken(_ database: Database) throws(RunStoreError) -> Int {
-    try database.all("PRAGMA user_version") { $0.int(0) }.first ?? 0
+    let number = try database.all("PRAGMA user_version") { $0.int(0) }.first ?? 0
+    guard number >= 0 else { throw RunStoreError(.damaged("the version of its tables is \(number)"), database.path) }
+    return number
   }
 }
