@@ -129,22 +129,29 @@ package final class RunStore: Sendable {
 
   /// Calls `body` with the events from number `first` on as NDJSON, some whole lines at a time, until it returns false.
   ///
-  /// `first` is 0 or follows the last event of an earlier call.
+  /// `first` is 0 or follows the last event of an earlier call. While `body` executes, nothing is being read: it may wait
+  /// for as long as it likes, and the write-ahead log doesn't grow because of it.
   package func eventLines(of run: RunEntry, from first: Int = 0, _ body: ([UInt8]) throws -> Bool) throws {
-    try database.withLock { database in
-      let rows = """
-        SELECT size, deflated, first, events.count FROM events JOIN runs ON run = number
-        WHERE id = ? AND first >= ? ORDER BY first
-        """
-      var next = first
-      try database.forEach(rows, .text(run.id), SQLValue(first)) { row in
-        let bytes = row.withBlob(1) { EventChunk.inflated($0, size: row.int(0)) }
-        guard let bytes, row.int(2) == next else {
-          throw RunStoreError(.damaged("the events of run \(run.id) from number \(next) on"), database.path)
-        }
-        next += row.count(3)
-        return try body(bytes)
+    let next = """
+      SELECT size, deflated, first, events.count FROM runs LEFT JOIN events ON run = number AND first >= ?
+      WHERE id = ? ORDER BY first LIMIT 1
+      """
+    // Chunks must not overlap either.
+    var (number, place) = (first, first)
+    while true {
+      let rows = try all(next, SQLValue(place), .text(run.id)) { row -> (bytes: [UInt8]?, first: Int, count: Int)? in
+        row.isNull(0)
+          ? nil : (row.withBlob(1) { EventChunk.inflated($0, size: row.int(0)) }, row.int(2), row.count(3))
       }
+      // Another program may remove the run meanwhile.
+      guard let row = rows.first else { throw RunStoreError(.unknownRun(run.id, nearest: nil), path) }
+      guard let chunk = row else { return }
+      guard let bytes = chunk.bytes, chunk.first == number, chunk.count > 0 else {
+        throw RunStoreError(.damaged("the events of run \(run.id) from number \(number) on"), path)
+      }
+      number += chunk.count
+      place = chunk.first + 1
+      guard try body(bytes) else { return }
     }
   }
 

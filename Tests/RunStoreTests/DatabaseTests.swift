@@ -88,22 +88,6 @@ struct DatabaseTests {
     #expect(try values() == [1, 3])
   }
 
-  @Test func rowsAreGivenUntilItIsEnough() throws {
-    for number in 1...5 { try insert(number) }
-    var seen: [Int] = []
-    try database.forEach("SELECT value FROM t WHERE value > ? ORDER BY value", SQLValue(1)) { row in
-      seen.append(row.int(0))
-      return seen.count < 3
-    }
-    #expect(seen == [2, 3, 4])
-    seen = []
-    try database.forEach("SELECT value FROM t") { row in
-      seen.append(row.int(0))
-      return true
-    }
-    #expect(seen.count == 5)
-  }
-
   @Test func onlyAFileThatIsMadeOrChangedIsForWriting() {
     let accesses: [Database.Access] = [.create, .readWrite, .readOnly, .immutable, .memory]
     #expect(accesses.map(\.isForWriting) == [true, true, false, false, false])

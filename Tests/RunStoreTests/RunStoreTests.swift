@@ -177,4 +177,34 @@ struct StoreReadingTests {
     }
     #expect(text.hasPrefix("the events of run r: "))
   }
+
+  @Test func aSlowReaderOfEventsKeepsNoLog() throws {
+    let run = try rows.addRun("r")
+    for first in 0..<3 { try rows.addEvents(run, first: first, ["\(first)"]) }
+    let store = try rows.store()
+    let entry = try store.run(named: "r")
+    let writer = try Database(rows.path, .readWrite, patience: .zero)
+    var (lines, busy): ([String], [Int]) = ([], [])
+    try store.eventLines(of: entry) { bytes in
+      lines.append(String(decoding: bytes, as: UTF8.self))
+      try writer.execute("UPDATE runs SET jobs = jobs + 1")
+      // 1 where a reader needs the log.
+      busy += try writer.all("PRAGMA wal_checkpoint(TRUNCATE)") { $0.int(0) }
+      return true
+    }
+    #expect(lines == ["0\n", "1\n", "2\n"] && busy == [0, 0, 0])
+  }
+
+  @Test func aRunThatIsRemovedWhileItIsReadIsMissed() throws {
+    let run = try rows.addRun("r")
+    for first in 0..<2 { try rows.addEvents(run, first: first, ["\(first)"]) }
+    let store = try rows.store()
+    let entry = try store.run(named: "r")
+    #expect(throws: RunStoreError(.unknownRun("r", nearest: nil), rows.path)) {
+      try store.eventLines(of: entry) { _ in
+        try rows.execute("DELETE FROM runs")
+        return true
+      }
+    }
+  }
 }

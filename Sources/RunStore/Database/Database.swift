@@ -119,6 +119,8 @@ final class Database {
   }
 
   /// The rows of a query, each made into a value.
+  ///
+  /// The query is over when the method returns, because an open one keeps the write-ahead log.
   func all<Value>(_ sql: String, _ values: SQLValue..., make: (Row) -> Value) throws(RunStoreError) -> [Value] {
     try all(sql, values, make: make)
   }
@@ -131,21 +133,6 @@ final class Database {
       switch sqlite3_step(statement) {
       case SQLITE_ROW: result.append(make(Row(statement: statement)))
       case SQLITE_DONE: return result
-      case let code: throw RunStoreError(code, of: handle, path)
-      }
-    }
-  }
-
-  /// Calls `body` with each row until it returns false; all rows are from one instant.
-  func forEach(_ sql: String, _ values: SQLValue..., body: (Row) throws -> Bool) throws {
-    // Not kept: `body` may use the same query.
-    let statement = try prepare(sql)
-    defer { sqlite3_finalize(statement) }
-    try bind(values, to: statement)
-    while true {
-      switch sqlite3_step(statement) {
-      case SQLITE_ROW: if try !body(Row(statement: statement)) { return }
-      case SQLITE_DONE: return
       case let code: throw RunStoreError(code, of: handle, path)
       }
     }
