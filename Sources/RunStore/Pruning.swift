@@ -12,7 +12,8 @@ extension RunStore {
   /// Removes the runs that are older, more or larger than `retention` allows, with their folders; keeps runs in progress.
   ///
   /// Folders of runs that were not recorded are runs too. Every transaction is short, so that runs that are recorded
-  /// meanwhile hardly wait. What is removed halfway when the process ends is removed by the next call.
+  /// meanwhile hardly wait. What is removed halfway when the process ends is removed by the next call. A folder that can't
+  /// be removed keeps no other run: its error is thrown at the end.
   @discardableResult
   package func prune(_ retention: Retention = Retention(), now: Date = Date()) throws(RunStoreError) -> PrunedRuns {
     try database.withLock { database throws(RunStoreError) in
@@ -33,16 +34,21 @@ private struct Pruning {
     try database.execute("PRAGMA synchronous = NORMAL")
     try removeLeftovers()
     var pruned = PrunedRuns()
+    var problem: RunStoreError?
     for run in excess(try storedRuns()) {
       if let number = run.number {
         try database.run("DELETE FROM runs WHERE number = ?", SQLValue(number))
         try removeRows(of: number)
       }
-      try removeFolder(run.id)
+      do throws(RunStoreError) { try removeFolder(run.id) } catch {
+        problem = problem ?? error
+        continue
+      }
       pruned.runs += 1
       pruned.bytes = pruned.bytes.plus(run.bytes)
     }
     try vacuum()
+    if let problem { throw problem }
     return pruned
   }
 
@@ -58,9 +64,10 @@ private struct Pruning {
     var mayHaveClusterJobs = false
   }
 
+  /// `runs` come newest first.
   private func excess(_ runs: [StoredRun]) -> [StoredRun] {
     var bytes = 0
-    return runs.sorted { $0.startedAt > $1.startedAt }.enumerated().filter { index, run in
+    return runs.enumerated().filter { index, run in
       bytes = bytes.plus(run.bytes)
       let isOld = run.startedAt < now - retention.age / .seconds(1)
       let isBeyond = index >= retention.runs || index > 0 && bytes > retention.bytes
@@ -68,6 +75,7 @@ private struct Pruning {
     }.map(\.element)
   }
 
+  /// The newest first: recorded runs by their numbers, because the clock may have been set back.
   private func storedRuns() throws(RunStoreError) -> [StoredRun] {
     let rows = try database.all(
       """
@@ -101,7 +109,10 @@ private struct Pruning {
       run.bytes = run.bytes.plus(size)
       runs.append(run)
     }
-    return runs + unrecordedRuns(besides: Set(runs.map(\.id)))
+    for run in unrecordedRuns(besides: Set(runs.map(\.id))) {
+      runs.insert(run, at: runs.firstIndex { $0.startedAt <= run.startedAt } ?? runs.endIndex)
+    }
+    return runs
   }
 
   /// The folders of runs that the store does not know: they were not recorded, or have only just begun.

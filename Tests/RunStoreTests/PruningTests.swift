@@ -120,4 +120,27 @@ struct PruningTests {
     #expect(try kept(after: Retention()) == ["r1"])
     #expect(try size() < before / 4, "it was \(before) bytes")
   }
+
+  @Test func theNewestRunsAreThoseRecordedLast() throws {
+    // The clock was a year ahead for the first run.
+    for (id, days) in [("ahead", -365.0), ("r2", 2), ("r1", 1)] { try record(id, daysAgo: days) }
+    #expect(try kept(after: Retention(runs: 2)) == ["r1", "r2"])
+  }
+
+  @Test func aFolderThatStaysKeepsNoOtherRun() async {
+    await #expect(processExitsWith: .success) {
+      // Root could remove it.
+      if geteuid() == 0 { #expect(setuid(12_345) == 0) }
+      let tests = try PruningTests()
+      for days in [50, 49, 1] { try tests.record("r\(days)", daysAgo: Double(days)) }
+      let stuck = "\(tests.state)/runs/r49/logs"
+      chmod(stuck, 0o500)
+      defer { chmod(stuck, 0o700) }
+      let store = try RunStore(folder: tests.state)
+      let error = #expect(throws: RunStoreError.self) { try store.prune(now: PruningTests.now) }
+      #expect(error?.description.contains("r49: can't be removed") == true)
+      #expect(try store.runs().map(\.id) == ["r1"])
+      #expect(tests.folder.names(in: "state/runs") == ["r1", "r49"])
+    }
+  }
 }

@@ -50,8 +50,8 @@ struct RunPruningTests {
   }
 
   @Test func thereMayBeAsManyRunsAsTheLimit() throws {
-    // The newest is the one that began last, whatever its number.
-    for (id, time) in [("a", 3.0), ("c", 1), ("b", 2)] { try rows.addRun(id, started: 9_999_000 + time) }
+    // The newest is the one that was recorded last, whatever the clock said.
+    for (id, time) in [("c", 3.0), ("b", 1), ("a", 2)] { try rows.addRun(id, started: 9_999_000 + time) }
     #expect(try prune(Retention(runs: 3)) == PrunedRuns())
     #expect(try prune(Retention(runs: 2)).runs == 1)
     #expect(try kept() == ["a", "b"])
