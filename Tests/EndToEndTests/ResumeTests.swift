@@ -227,6 +227,37 @@ struct ResumeTests {
     #expect(run.ending() == .signalled(SIGTERM))
   }
 
+  @Test func aRunIsResumedAsItsNewestResumptionAndOnce() throws {
+    func newest() throws -> RunEntry? {
+      try RunStore(folder: place.folder.file("state/opdash").path).runs(1).first
+    }
+    func resumeNapping(_ run: String, time: Int) throws -> Background {
+      let resume = try place.start("resume", run, "--ui", "plain")
+      #expect(try eventually { try newest()?.resumes == run })
+      #expect(eventually { lines("nap").count == time && ProcessTable.sleepers(marker) == 1 })
+      return resume
+    }
+    try writeFile()
+    kill(try startNapping())
+    let first = try #require(try newest()).id
+    kill(try resumeNapping(first, time: 2))
+    let third = try resumeNapping(try #require(try newest()).id, time: 3)
+    let refused = try place.run("resume", first)
+    #expect(refused.ending() == .exited(2))
+    #expect(refused.errorText.contains("is going on, process \(third.child.pid)"), "\(refused.errorText)")
+    #expect(lines("nap").count == 3 && ProcessTable.sleepers(marker) == 1)
+    kill(third)
+    try place.write("", to: "go")
+    let last = try #require(try newest()).id
+    for _ in 0..<2 {
+      let resume = try place.run("resume", first, "--ui", "plain")
+      #expect(resume.ending() == .exited(0), "\(resume.errorText)")
+      #expect(resume.errorText.contains("run \(first) was resumed already: its newest resumption, run "))
+    }
+    #expect(try newest()?.resumes == last)
+    #expect(lines("first").count == 1 && lines("nap").count == 4 && lines("last").count == 1)
+  }
+
   @Test func aJobThatHasChangedInTheFileRunsAgainWithThoseThatNeedIt() throws {
     try place.write(
       "jobs: { a: { run: echo 1 >>a }, b: { needs: [a], run: echo 1 >>b }, c: { run: echo 1 >>c }, d: { run: exit 1 } }",

@@ -132,7 +132,7 @@ final class NoisyStore: Sendable {
       ).lines
     let graph = JobGraph(name: "n", jobs: Self.jobs.map { Job(name: $0, work: .shell(ShellWork(.script("x")))) })
     for run in runs {
-      _ = ResumableRun.obstacle(to: run, in: runs, isGoingOn: store.isGoingOn)
+      _ = ResumableRun.line(of: run, in: runs).map(store.isGoingOn)
       _ = try? store.processes(of: run)
       _ = try? store.run(named: String(run.id.prefix(1)))
       if let events = try? store.events(of: run) { Playing.report(events, choice: events.count) }

@@ -56,11 +56,16 @@ struct ResumableRunTests {
     }
   }
 
-  @Test func aRunThatGoesOnIsTheObstacleToItself() {
-    let entries = [entry("2", in: "/w", resumes: "1"), entry("1", in: "/w")]
-    #expect(ResumableRun.obstacle(to: entries[1], in: entries) { _ in true }?.id == "1")
-    #expect(ResumableRun.obstacle(to: entries[1], in: entries) { $0.id == "2" }?.id == "2")
-    #expect(ResumableRun.obstacle(to: entries[0], in: entries) { $0.id == "1" } == nil)
-    #expect(ResumableRun.obstacle(to: entries[0], in: entries) { _ in false } == nil)
+  @Test func theLineOfARunIsAllThatResumedIt() {
+    // Two runs resumed the first one; a damaged store may have a run that resumes itself.
+    let entries = [
+      entry("5", in: "/w", resumes: "5"), entry("4", in: "/w", resumes: "1"), entry("3", in: "/w", resumes: "2"),
+      entry("2", in: "/w", resumes: "1"), entry("1", in: "/w"),
+    ]
+    func line(_ id: String) -> [String] {
+      ResumableRun.line(of: entries[5 - (Int(id) ?? 0)], in: entries).map(\.id)
+    }
+    #expect(line("1") == ["4", "3", "2", "1"])
+    #expect(line("2") == ["3", "2"] && line("4") == ["4"] && line("5") == ["5"])
   }
 }

@@ -87,14 +87,15 @@ private func entry(
     #expect(choice([entry("2", file: nil)], file: nil) == "2")
   }
 
-  @Test func aRunIsNotResumedWhileItOrARunThatGoesOnWithItGoesOn() {
-    let entries = [entry("3", resumes: "2"), entry("2", resumes: "1"), entry("1")]
-    func obstacle(to run: RunEntry, goingOn: String) -> String? {
-      ResumableRun.obstacle(to: run, in: entries) { $0.id == goingOn }?.id
-    }
-    #expect(obstacle(to: entries[1], goingOn: "2") == "2")
-    #expect(obstacle(to: entries[1], goingOn: "3") == "3")
-    #expect(obstacle(to: entries[2], goingOn: "3") == nil)
+  @Test func aRunIsResumedAsItsNewestResumption() {
+    let entries = [entry("4"), entry("3", resumes: "2"), entry("2", resumes: "1"), entry("1")]
+    func line(_ index: Int) -> [String] { ResumableRun.line(of: entries[index], in: entries).map(\.id) }
+    #expect(line(3) == ["3", "2", "1"])
+    #expect(line(2) == ["3", "2"])
+    #expect(line(1) == ["3"] && line(0) == ["4"])
+    #expect(
+      ResumeText.isResumed(entries[3], by: entries[1])
+        == "run 1 was resumed already: its newest resumption, run 3, is resumed")
   }
 
   @Test func aRunThatGoesOnIsRefusedWithItsProcess() {

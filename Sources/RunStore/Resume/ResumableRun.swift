@@ -16,11 +16,19 @@ package enum ResumableRun {
     return possible.first { $0.isUnfinished && !continued.contains($0.id) } ?? possible.first
   }
 
-  /// The run in progress that must end before `entry` can be resumed: itself, or one that resumes it.
-  package static func obstacle(
-    to entry: RunEntry, in entries: [RunEntry], isGoingOn: (RunEntry) -> Bool
-  ) -> RunEntry? {
-    isGoingOn(entry) ? entry : entries.first { $0.resumes == entry.id && isGoingOn($0) }
+  /// The runs that have resumed `entry`, directly or through each other, newest first, and `entry` itself as the last.
+  ///
+  /// `entries` come newest first. All of them must have ended before the work is resumed. Only the first one knows which of
+  /// it is done, so that one is resumed.
+  package static func line(of entry: RunEntry, in entries: [RunEntry]) -> [RunEntry] {
+    var line = [entry]
+    var known: Set = [entry.id]
+    // A run is recorded after the one that it resumes.
+    for run in entries.reversed() {
+      guard let earlier = run.resumes, known.contains(earlier), known.insert(run.id).inserted else { continue }
+      line.insert(run, at: 0)
+    }
+    return line
   }
 }
 

@@ -53,6 +53,11 @@ package enum ResumeText {
     onlyFailed ? "no job of run \(entry.id) has failed: nothing is run" : "nothing is left to do of run \(entry.id)"
   }
 
+  /// The note where a later run has gone on with the named one, and is resumed in its place.
+  package static func isResumed(_ entry: RunEntry, by newest: RunEntry) -> String {
+    "run \(entry.id) was resumed already: its newest resumption, run \(newest.id), is resumed"
+  }
+
   /// The refusal for a run in progress.
   package static func goesOn(_ entry: RunEntry, isHere: Bool) -> String {
     let place = isHere ? ", process \(entry.process.pid)" : ", on another machine or in another container"

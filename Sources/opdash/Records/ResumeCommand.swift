@@ -19,10 +19,7 @@ struct ResumeCommand {
   func perform(_ name: String?, onlyFailed: Bool) throws {
     var settings = try context.withFile(invocation.settings)
     let store = try RunStore(folder: context.stateFolder(invocation.settings))
-    let entry = try earlierRun(name, store)
-    if let run = ResumableRun.obstacle(to: entry, in: try store.runs(), isGoingOn: store.isGoingOn) {
-      throw UsageError(ResumeText.goesOn(run, isHere: run.process.isAlive))
-    }
+    let entry = try claimed(try earlierRun(name, store), store)
     let past = try store.past(of: entry)
     var (plan, old) = try earlierPlan(entry, past)
     guard case .graph(let planned) = plan.subject else { return }
@@ -34,7 +31,6 @@ struct ResumeCommand {
 
     // They may still write files that the plan reads.
     if !invocation.isDryRun {
-      guard ResumeClaim.take(entry) else { throw UsageError(ResumeText.isTaken(entry)) }
       let left = try endProcesses(of: entry, store)
       if !left.isEmpty { throw UsageError(ResumeText.processesLeft(left, of: entry)) }
     }
@@ -97,6 +93,26 @@ struct ResumeCommand {
       context.note("following \(Format.count(left.followed.count, "job")) that the cluster may have")
     }
     try RunLaunch(context: context, plan: plan, settings: settings).start()
+  }
+
+  /// The run to resume for a named one, which no other process can resume before this one ends: its newest resumption.
+  ///
+  /// A dry run claims nothing.
+  private func claimed(_ named: RunEntry, _ store: RunStore) throws -> RunEntry {
+    var claimed: RunEntry?
+    while true {
+      // Again after the claim: another process may have resumed the run, and ended, since it was found.
+      let line = ResumableRun.line(of: named, in: try store.runs())
+      if let run = line.first(where: store.isGoingOn) {
+        throw UsageError(ResumeText.goesOn(run, isHere: run.process.isAlive))
+      }
+      if invocation.isDryRun || claimed?.id == line[0].id {
+        if line[0].id != named.id { context.note(ResumeText.isResumed(named, by: line[0])) }
+        return line[0]
+      }
+      guard ResumeClaim.take(line[0]) else { throw UsageError(ResumeText.isTaken(line[0])) }
+      claimed = line[0]
+    }
   }
 
   /// The jobs of the resumed run, and the facts that decide whether their attempts are followed.
