@@ -38,6 +38,17 @@ private final class Naive: Operation, @unchecked Sendable {
   }
 }
 
+/// Counts how often its dependencies are read.
+private final class Counting: BlockOperation, @unchecked Sendable {
+  // Safe: behind a lock.
+  let reads = Lock(0)
+
+  override var dependencies: [Operation] {
+    reads.withLock { $0 += 1 }
+    return super.dependencies
+  }
+}
+
 /// Holds its slot while it waits.
 private final class Waiter: AsyncOperation, @unchecked Sendable {
   // Safe: constant.
@@ -209,6 +220,22 @@ struct QueueFeedWarningsTests {
         warning(.dependencyCycle)?.evidence))
     chicken.cancel()
     #expect(completes() && own.isEmpty)
+  }
+
+  @Test func aLongChainIsWalkedOnceByACheck() {
+    let chain = (0..<400).map { _ in Counting() }
+    for (operation, next) in zip(chain, chain.dropFirst()) { operation.addDependency(next) }
+    let (chicken, egg) = (BlockOperation {}, BlockOperation {})
+    chicken.addDependency(egg)
+    egg.addDependency(chicken)
+    watch.queue.isSuspended = true
+    for operation in chain + [chicken, egg] { watch.queue.addOperation(operation) }
+    #expect(comes(.dependencyCycle))
+    let reads = chain.reduce(0) { $0 + $1.reads.withLock(\.self) }
+    #expect(reads < 20 * chain.count, "\(reads)")
+    chicken.cancel()
+    watch.queue.isSuspended = false
+    #expect(completes())
   }
 
   @Test func aCycleThatASecondCallOfAddCloses() throws {

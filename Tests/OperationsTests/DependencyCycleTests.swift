@@ -41,4 +41,32 @@ struct DependencyCycleTests {
     operations[0].addDependency(operations[2])
     #expect(DependencyCycle.find(from: operations) { _ in true } == nil)
   }
+
+  @Test func allCyclesAreFoundInOneWalk() {
+    let operations = (0..<9).map { Counting("\($0)") }
+    for (from, to) in [(0, 1), (1, 2), (2, 1), (3, 4), (4, 3), (5, 6), (6, 7), (0, 5), (3, 5)] {
+      operations[from].addDependency(operations[to])
+    }
+    let cycles = DependencyCycle.all(from: operations, limit: 10).map { $0.map(\.name) }
+    #expect(cycles == [["1", "2", "1"], ["3", "4", "3"]])
+    #expect(operations.map(\.reads) == Array(repeating: 1, count: 9))
+    #expect(DependencyCycle.all(from: operations, limit: 1).count == 1)
+    for operation in operations { for other in operations { operation.removeDependency(other) } }
+  }
+}
+
+/// Counts how often its dependencies are read.
+private final class Counting: Operation, @unchecked Sendable {
+  // Safe: used on one thread.
+  private(set) var reads = 0
+
+  init(_ name: String) {
+    super.init()
+    self.name = name
+  }
+
+  override var dependencies: [Operation] {
+    reads += 1
+    return super.dependencies
+  }
 }

@@ -35,6 +35,8 @@ struct QueueChecks {
   static let arrivalFactor = 5
   /// The most operations that one check examines.
   static let limit = 10_000
+  /// The most cycles of dependencies that one check finds.
+  static let cycleLimit = 20
 
   mutating func changed(at now: Duration, _ patience: WarningWatch.Patience) {
     lastChange = now

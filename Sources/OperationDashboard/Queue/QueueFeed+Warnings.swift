@@ -100,7 +100,7 @@ extension QueueFeed {
 
   private func checkDependencies(of waiting: some Sequence<QueueMember>) {
     var strangers: [ObjectIdentifier: (operation: Operation, ids: [JobID])] = [:]
-    var onCycles: Set<JobID> = []
+    var foreign: [Operation] = []
     for member in waiting.prefix(QueueChecks.limit) where !member.isOver {
       let dependencies = member.operation.dependencies.filter { !$0.isFinished }
       for dependency in dependencies where id(of: dependency) == nil && dependency.isRunByNobody {
@@ -108,18 +108,19 @@ extension QueueFeed {
       }
       // `AsyncOperation` refuses a cycle.
       guard member.visibility != .whole else { continue }
-      if dependencies.isEmpty { checkDependenciesThatHaveFinished(of: member) }
-      guard !onCycles.contains(member.id) else { continue }
-      for dependency in dependencies {
-        guard let path = DependencyCycle.path(from: dependency, to: member.operation) else { continue }
-        let ids = path.compactMap { id(of: $0) }
-        onCycles.formUnion(ids)
-        let names = path.map(label)
-        let cycle = ([names.last ?? ""] + names).joined(separator: " waits for ")
-        raise(.dependencyCycle, ids.sorted(), cycle)
-        checks.cycles[RunWarning.Key(.dependencyCycle, ids.min())] = ids
-        break
+      if dependencies.isEmpty {
+        checkDependenciesThatHaveFinished(of: member)
+      } else {
+        foreign.append(member.operation)
       }
+    }
+    var onCycles: Set<JobID> = []
+    for cycle in DependencyCycle.all(from: foreign, limit: QueueChecks.cycleLimit) {
+      let ids = cycle.dropLast().compactMap { id(of: $0) }
+      guard !onCycles.isSuperset(of: ids) else { continue }
+      onCycles.formUnion(ids)
+      raise(.dependencyCycle, ids.sorted(), cycle.map(label).joined(separator: " waits for "))
+      checks.cycles[RunWarning.Key(.dependencyCycle, ids.min())] = ids
     }
     for (operation, ids) in strangers.values.sorted(by: { $0.ids[0] < $1.ids[0] }) {
       raise(.dependencyInNoQueue, ids, "waits for \(label(operation)), which is in no queue")

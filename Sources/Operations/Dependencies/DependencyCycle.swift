@@ -7,6 +7,21 @@ package enum DependencyCycle {
     GraphWalk.path(from: [start], key: \.identity, next: \.dependencies, to: { $0 === goal })
   }
 
+  /// Cycles of unfinished operations that can be reached from `operations`, at most `limit`; the last operation of each is
+  /// the first again.
+  ///
+  /// One walk, which reads the dependencies of each operation once.
+  package static func all(from operations: [Operation], limit: Int) -> [[Operation]] {
+    var cycles: [[Operation]] = []
+    _ = GraphWalk.cycle(
+      from: operations, key: \.identity, next: { $0.dependencies.filter { !$0.isFinished } },
+      where: { cycle in
+        cycles.append(cycle)
+        return cycles.count == limit
+      })
+    return cycles
+  }
+
   /// A cycle that can be reached from `operations`; the last operation is the first again.
   ///
   /// `descend` decides whether to search the dependencies of an operation.
