@@ -156,7 +156,7 @@ final class RunReader: @unchecked Sendable {
 
   private func beginSnapshot() {
     guard let server, let channel else { return }
-    let run = server.snapshot()
+    guard let run = server.snapshot(for: self) else { return close() }
     (nextSeq, jobs) = (run.nextSeq, run.jobs.count)
     (held, isHeldLost) = ([], false)
     channel.send(Wire.clock(began: max(.zero, Wire.machineTime - server.feed.elapsed), answered: answered))
@@ -196,7 +196,9 @@ protocol RunReaderServer: AnyObject {
   /// The number of jobs whose events have been delivered.
   var jobs: Int { get }
   /// The run as it stands; from now on its events are delivered to the readers.
-  func snapshot() -> Run
+  ///
+  /// Nil where the reader is behind a run of a queue that has ended.
+  func snapshot(for reader: RunReader) -> Run?
   /// Looks whether every reader has what there is, when the program is about to end.
   func checkFinished()
 }

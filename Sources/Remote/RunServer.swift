@@ -5,9 +5,11 @@ import JobModel
 
 /// Shows a run to other programs of this user over a socket, and takes their commands.
 ///
-/// A server never waits for a reader, and the run never waits for the server. Unread output is bounded; a reader that is behind gets a
-/// snapshot of the run instead of the missed events. Without readers it has no subscription, so that an unwatched run
-/// pays nothing for it.
+/// A server never waits for a reader, and the run never waits for the server. Unread output is bounded; a reader that is
+/// behind gets a snapshot of the run instead of the missed events. Without readers it has no subscription, so that an
+/// unwatched run pays nothing for it.
+///
+/// A queue may have another run after the end of one: the readers of the ended one are left once they have all of it.
 package final class RunServer: RunReaderServer, @unchecked Sendable {
   // Safe: all variables are touched only on `queue`.
 
@@ -23,6 +25,8 @@ package final class RunServer: RunReaderServer, @unchecked Sendable {
   private var subscription: JobSubscription?
   private var writer = EventWriter()
   private var isFinishing: DispatchSemaphore?
+  /// The number of the event after the last one of a queue's run that has ended: the queue's next run has other readers.
+  private var end: Int?
 
   /// How many programs may be attached at once.
   private static let readerLimit = 64
@@ -127,11 +131,16 @@ package final class RunServer: RunReaderServer, @unchecked Sendable {
     reader.greet(greeting)
   }
 
-  func snapshot() -> Run {
+  func snapshot(for reader: RunReader) -> Run? {
+    if end != nil {
+      guard !reader.isFollowing else { return nil }
+      for other in readers.values where other.isFollowing { other.close() }
+    }
     guard subscription == nil else { return feed.snapshot }
     let subscription = feed.subscribe(on: queue) { [weak self] events in self?.receive(events) }
     self.subscription = subscription
     writer = EventWriter(after: subscription.snapshot)
+    if greeting.isQueue, subscription.snapshot.summary != nil { end = subscription.snapshot.nextSeq }
     return subscription.snapshot
   }
 
@@ -150,22 +159,21 @@ package final class RunServer: RunReaderServer, @unchecked Sendable {
       let start = max(0, reader.nextSeq - first.seq)
       reader.send(lines[starts[start]...], upTo: first.seq + events.count)
     }
+    if greeting.isQueue, case .runFinished? = events.last?.fact { end = first.seq + events.count }
     checkFinished()
   }
 
   /// Ends the subscription when the last reader has left.
   private func checkReaders() {
-    if !readers.values.contains(where: \.isFollowing) { subscription = nil }
+    if !readers.values.contains(where: \.isFollowing) { (subscription, end) = (nil, nil) }
     checkFinished()
   }
 
   func checkFinished() {
-    guard let done = isFinishing else { return }
-    if !readers.isEmpty {
-      let end = feed.snapshot.nextSeq
+    if !readers.isEmpty, let end = end ?? isFinishing.map({ _ in feed.snapshot.nextSeq }) {
       for reader in readers.values where reader.hasAll(upTo: end) { reader.close() }
     }
-    if readers.isEmpty {
+    if let done = isFinishing, readers.isEmpty {
       isFinishing = nil
       done.signal()
     }

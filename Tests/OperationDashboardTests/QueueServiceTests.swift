@@ -223,7 +223,7 @@ private func eventually(_ feed: RemoteFeed, _ condition: (Run) -> Bool) -> Bool 
     let left = leaving ? operation : Manual("left")
     dashboard.add(left)
     #expect(await soon { left.isExecuting })
-    #expect(!dashboard.observed.isResting)
+    #expect(dashboard.observed.isResting == !leaving)
     stop(dashboard, remote)
     #expect(await soon { left.isFinished })
     let later = Manual("later")
@@ -287,5 +287,76 @@ private func eventually(_ feed: RemoteFeed, _ condition: (Run) -> Bool) -> Bool 
     let dashboard = Dashboard(observing: OperationQueue())
     let error = #expect(throws: Dashboard.ServiceError.self) { try dashboard.serve(in: [folder.url.path()]) }
     #expect(error?.description.contains("chmod 700") == true)
+  }
+
+  @Test func anOperationAddedBeforeTheServiceIsRetriedByEachViewer() throws {
+    let made = Lock<[Manual]>([])
+    let served = try Served { dashboard in
+      dashboard.add(retrying: { number in
+        let operation = Manual("attempt \(number)", endsWhenCancelled: false)
+        made.withLock { $0.append(operation) }
+        return operation
+      })
+    }
+    func last() -> Manual { made.withLock(\.self).last ?? Manual("none") }
+    for number in 2...3 {
+      // Each viewer has a run of its own, which begins with the operation that the last one has left.
+      #expect(Support.eventually { served.dashboard.observed.isResting })
+      let viewer = try served.attach()
+      #expect(eventually(viewer) { $0.jobs.first?.state == .executing })
+      last().cancel(with: Trouble(description: "trouble"))
+      last().finish()
+      #expect(eventually(viewer) { $0.jobs.first?.state.isTerminal == true })
+      viewer.send(.retry([JobID(0)], withDependents: false))
+      #expect(eventually(viewer) { $0.jobs[0].state == .executing && made.withLock(\.count) == number })
+    }
+    last().finish()
+  }
+
+  @Test func whoAttachesAfterTheEndOfARunSeesWhatFollows() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.url.path() + "/live"
+    var options = Dashboard.Options()
+    (options.interface, options.handlesSignals) = (.quiet, false)
+    let dashboard = Dashboard(observing: OperationQueue(), options: options)
+    let (first, second) = (Manual("first"), Manual("second"))
+    dashboard.add(first)
+    let run = Task { try await dashboard.run() }
+    #expect(await soon { dashboard.isShown && first.isExecuting })
+    let service = try dashboard.serve(in: [path])
+    let viewer = try RemoteFeed(#require(RemoteProgram.all(in: [path]).programs.first))
+    let end = Lock<RemoteError?>(nil)
+    viewer.whenEnded { error in end.withLock { $0 = error } }
+    first.finish()
+    #expect(try await run.value.succeeded == 1)
+    // It has the whole run, and no part in the next one.
+    #expect(await soon { end.withLock { $0 == .ended } })
+    #expect(viewer.snapshot.summary?.succeeded == 1)
+    dashboard.add(second)
+    let later = try RemoteFeed(#require(RemoteProgram.all(in: [path]).programs.first))
+    #expect(await soon { later.snapshot.jobs.map(\.job.name) == ["second"] && second.isExecuting })
+    second.finish()
+    #expect(await soon { later.snapshot.counts.succeeded == 1 })
+    service.stop()
+  }
+
+  @Test func aRunThatHasEndedKeepsNoLaterOperation() throws {
+    let watch = Watch()
+    let first = Manual("first")
+    try watch.feed.add([first])
+    watch.feed.start()
+    first.finish()
+    watch.feed.send(.finish(signal: nil))
+    #expect(watch.eventually { $0.summary != nil })
+    weak var released: Manual?
+    do {
+      let later = Manual("later")
+      released = later
+      #expect(try !watch.feed.add([later]))
+      watch.queue.addOperation(later)
+      #expect(Support.eventually { later.isExecuting })
+      later.finish()
+    }
+    #expect(Support.eventually { released == nil })
   }
 }

@@ -26,7 +26,7 @@ final class ObservedQueue: JobFeed, Sendable {
     var isShown = false
     /// How many subscriptions of attached programs there are.
     var viewers = 0
-    /// The factories of unfinished operations that were added without a watcher.
+    /// The factories of unfinished operations, for the watchers that come.
     var factories: [ObjectIdentifier: QueueMember.Factory] = [:]
   }
 
@@ -65,21 +65,30 @@ final class ObservedQueue: JobFeed, Sendable {
 
   /// As `QueueFeed.add`; without a watcher it keeps no reference to the operations.
   func add(_ operations: [Operation]) throws(OperationError) {
-    guard let feed = state.withLock(\.feed) else { return try enqueue(operations) }
-    try feed.add(operations)
+    if let feed = state.withLock(\.feed), try feed.add(operations) { return }
+    try enqueue(operations)
   }
 
   func add(
-    _ first: Operation, retrying factory: @escaping @Sendable (Int) -> Operation
+    _ first: Operation, retrying make: @escaping @Sendable (Int) -> Operation
   ) throws(OperationError) {
-    let id = ObjectIdentifier(first)
-    let feed = state.withLock { state in
-      if state.feed == nil { state.factories[id] = factory }
-      return state.feed
-    }
-    if let feed { return try feed.add(first, retrying: factory) }
-    first.whenFinished { [weak self] in self?.state.withLock { $0.factories[id] = nil } }
+    let factory = keep(make, of: first)
+    if let feed = state.withLock(\.feed), try feed.add(first, retrying: factory) { return }
     try enqueue([first])
+  }
+
+  /// Keeps the factory of an operation, and of each one that it makes later, until that has finished; returns it as it is
+  /// to be called.
+  private func keep(_ make: @escaping QueueMember.Factory, of operation: Operation) -> QueueMember.Factory {
+    let factory: QueueMember.Factory = { [weak self] number in
+      let next = make(number)
+      _ = self?.keep(make, of: next)
+      return next
+    }
+    let id = ObjectIdentifier(operation)
+    state.withLock { $0.factories[id] = factory }
+    operation.whenEnded { [weak self] _, _ in self?.state.withLock { $0.factories[id] = nil } }
+    return factory
   }
 
   private func enqueue(_ operations: [Operation]) throws(OperationError) {
@@ -99,12 +108,14 @@ final class ObservedQueue: JobFeed, Sendable {
   /// The feed of the dashboard, which shows the queue from now on.
   func beginDashboard() -> QueueFeed { watch(continuing: false) { ($0.hasDashboard, $0.isShown) = (true, true) } }
 
-  /// Returns the run as the dashboard leaves it; attached programs keep watching.
+  /// Returns the run as the dashboard leaves it; attached programs keep watching one that has not ended.
   func endDashboard() -> Run {
     let (feed, isWatched) = state.withLock { state in
       state.hasDashboard = false
-      defer { if state.viewers == 0 { state.feed = nil } }
-      return (state.feed, state.viewers > 0)
+      // A run that has ended has no later operations: the next to attach itself begins another.
+      let isWatched = state.viewers > 0 && state.feed?.isOver == false
+      defer { if !isWatched { state.feed = nil } }
+      return (state.feed, isWatched)
     }
     return isWatched ? feed?.settled() ?? Run() : feed?.close() ?? Run()
   }

@@ -90,29 +90,40 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
   deinit {
     // A retain cycle: the operation retains its observations, their handlers the member, the member the operation.
     for member in members { member?.tokens = [] }
-    for arrival in registry.withLock({ $0.takeArrivals() }) { arrival.member.tokens = [] }
+    for arrival in registry.withLock({ $0.end() }) { arrival.member.tokens = [] }
   }
 
   /// Adds operations, which enter the queue when they may run; from any thread.
   ///
   /// Known operations are ignored, and finished ones, because the feed forgets an operation at its end. Throws if
-  /// operations wait for each other in a cycle; then none has been added.
-  package func add(_ operations: [Operation]) throws(OperationError) { _ = try add(operations, factory: nil) }
-
-  /// Adds the first operation of a factory, which makes another when a person retries the job.
-  package func add(
-    _ first: Operation, retrying factory: @escaping @Sendable (Int) -> Operation
-  ) throws(OperationError) {
-    guard !first.isExecuting, try add([first], factory: factory) == 1 else {
-      programmerError("\(first) was added before; the closure of add(retrying:) makes a new operation at each call")
-    }
+  /// operations wait for each other in a cycle; then none has been added. Returns false, and adds none, after the run's end.
+  @discardableResult
+  package func add(_ operations: [Operation]) throws(OperationError) -> Bool {
+    try add(operations, factory: nil) != nil
   }
 
-  /// Returns the number of new operations.
-  private func add(_ operations: [Operation], factory: QueueMember.Factory?) throws(OperationError) -> Int {
+  /// Adds the first operation of a factory, which makes another when a person retries the job; false after the run's end.
+  @discardableResult
+  package func add(
+    _ first: Operation, retrying factory: @escaping @Sendable (Int) -> Operation
+  ) throws(OperationError) -> Bool {
+    let isExecuting = first.isExecuting
+    guard let count = try add([first], factory: factory) else { return false }
+    guard !isExecuting, count == 1 else {
+      programmerError("\(first) was added before; the closure of add(retrying:) makes a new operation at each call")
+    }
+    return true
+  }
+
+  /// Whether the end of the run was stated: it takes no more operations.
+  var isOver: Bool { registry.withLock(\.isOver) }
+
+  /// Returns the number of new operations; nil after the run's end.
+  private func add(_ operations: [Operation], factory: QueueMember.Factory?) throws(OperationError) -> Int? {
     enrollPresent()
     var count = 0
-    let added = try registry.withLock { registry throws(OperationError) -> [QueueMember] in
+    let added = try registry.withLock { registry throws(OperationError) -> [QueueMember]? in
+      guard !registry.isOver else { return nil }
       var seen: Set<ObjectIdentifier> = []
       // In this order, because an operation is forgotten only after its end.
       let new = operations.filter { operation in
@@ -123,6 +134,7 @@ package final class QueueFeed: FactStream.Source, @unchecked Sendable {
       let factories = factory.flatMap { factory in new.first.map { [ObjectIdentifier($0): factory] } } ?? [:]
       return observed(registry.enroll(new, factories: factories))
     }
+    guard let added else { return nil }
     watchEnds(of: added)
     // A child is run by its parent; an operation that has begun is only shown.
     let mine = added.filter { $0.parent == nil }.compactMap(\.observed)
@@ -315,6 +327,7 @@ extension QueueFeed {
   }
 
   package func didEnd() {
+    for arrival in registry.withLock({ $0.end() }) { arrival.member.tokens = [] }
     for member in members { member?.tokens = [] }
     members = []
     factories = [:]

@@ -16,6 +16,8 @@ struct QueueRegistry {
   private var nextID = 0
   /// The members that are registered and not yet stated.
   private var arrivals: [Arrival] = []
+  /// Whether the run has ended: nothing is registered any more.
+  private(set) var isOver = false
 
   struct Arrival {
     var member: QueueMember
@@ -29,6 +31,14 @@ struct QueueRegistry {
 
   mutating func takeArrivals() -> [Arrival] { exchange(&arrivals, with: []) }
 
+  /// Forgets all members; returns the arrivals that are not stated.
+  mutating func end() -> [Arrival] {
+    let arrivals = arrivals
+    self = QueueRegistry()
+    isOver = true
+    return arrivals
+  }
+
   mutating func forget(_ member: QueueMember) {
     members[ObjectIdentifier(member.operation)] = nil
     if let wrapper = member.observed as? AdaptedOperation, wrapper !== member.operation {
@@ -39,7 +49,7 @@ struct QueueRegistry {
 
   /// The operation that a person sees: inside a wrapper that an earlier feed of the queue made, or the operation itself.
   mutating func unwrap(_ operation: Operation) -> Operation {
-    guard let wrapper = operation as? AdaptedOperation, wrapper.standsForOperation else { return operation }
+    guard !isOver, let wrapper = operation as? AdaptedOperation, wrapper.standsForOperation else { return operation }
     wrappers[ObjectIdentifier(wrapper.operation)] = wrapper
     return wrapper.operation
   }
@@ -74,6 +84,7 @@ struct QueueRegistry {
     _ operations: [Operation], under parent: QueueMember? = nil,
     factories: [ObjectIdentifier: QueueMember.Factory] = [:]
   ) -> [QueueMember] {
+    guard !isOver else { return [] }
     var new: [(member: QueueMember, parent: QueueMember?)] = []
     for operation in operations where !isKnown(operation) {
       new.append((register(operation, under: parent, factory: factories[ObjectIdentifier(operation)]), parent))
@@ -82,6 +93,7 @@ struct QueueRegistry {
   }
 
   mutating func enroll(_ operation: Operation, asAttempt number: Int, of id: JobID) -> [QueueMember] {
+    guard !isOver else { return [] }
     let (observed, visibility) = visibility(of: operation)
     let member = QueueMember(operation, observed: observed, visibility: visibility, id: id, number: number)
     add(member)
