@@ -3,8 +3,9 @@ import Foundation
 
 /// A folder of this user's, mode 0700, with a socket for each program that has a run.
 ///
-/// A socket is named after its process and machine, because machines may share the folder. It is reached through the
-/// folder's descriptor, so that its path is short enough for the system however long the folder's is.
+/// A socket is named after its process and the place where that executes, because machines and containers may share the
+/// folder. It is reached through the folder's descriptor, so that its path is short enough for the system however long the
+/// folder's is.
 package final class SocketFolder: Sendable {
   package let path: String
   private let descriptor: Int32
@@ -38,16 +39,13 @@ package final class SocketFolder: Sendable {
 
   private func reach(_ name: String) -> String { "/proc/self/fd/\(descriptor)/\(name)" }
 
-  private static let machine: String = {
-    var name = [CChar](repeating: 0, count: 65)
-    gethostname(&name, name.count - 1)
-    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).prefix { $0 != "/" }
-      .description
-  }()
+  /// The boot of the machine and the namespace of the process's number: containers share the boot, machines may share a
+  /// name, and a machine may change its name.
+  static let place = "\(MachineBoot.id).\(FileStatus("/proc/self/ns/pid", followsLink: true)?.value.st_ino ?? 0)"
 
   // MARK: One that listens
 
-  /// A socket that programs of this machine can connect to.
+  /// A socket that programs of this place can connect to.
   package final class Listener: Sendable {
     package let descriptor: Int32
     private let folder: SocketFolder
@@ -75,12 +73,12 @@ package final class SocketFolder: Sendable {
   /// The paths that this process listens on.
   private static let taken = Lock<Set<String>>([])
 
-  /// `PID@MACHINE`, or `PID.2@MACHINE` and so on for a process that listens already.
+  /// `PID@PLACE`, or `PID.2@PLACE` and so on for a process that listens already.
   private func takeName() -> String {
     Self.taken.withLock { taken in
       var number = 1
       while true {
-        let name = "\(getpid())\(number == 1 ? "" : ".\(number)")@\(Self.machine)"
+        let name = "\(getpid())\(number == 1 ? "" : ".\(number)")@\(Self.place)"
         if taken.insert("\(path)/\(name)").inserted { return name }
         number += 1
       }
@@ -114,13 +112,20 @@ package final class SocketFolder: Sendable {
 
   // MARK: Those that connect
 
-  /// The sockets of this machine's programs, by name.
+  /// The sockets of this place's programs, by name.
   package var names: [String] {
     let all = BytePath(path).names() ?? []
-    return all.map(\.text).filter { !$0.hasPrefix(".") && $0.hasSuffix("@\(Self.machine)") }.sorted()
+    return all.map(\.text).filter { Self.process(of: $0) != nil }.sorted()
   }
 
-  /// Connects to a program of this user; nil if it is dead: then its socket is removed.
+  /// The process that a socket of this place is named after; nil for another place's, and for other files.
+  private static func process(of name: String) -> Int32? {
+    let parts = name.utf8.split(separator: UInt8(ascii: "@"), maxSplits: 1).map { String(decoding: $0, as: UTF8.self) }
+    guard parts.count == 2, parts[1] == place else { return nil }
+    return Int32(parts[0].prefix { $0 != "." })
+  }
+
+  /// Connects to a program of this user; nil if nothing listens: then the socket is removed if its program is gone.
   package func connect(to name: String) throws(RemoteError) -> (descriptor: Int32, pid: Int32)? {
     let socket = try Self.makeSocket()
     let failure = Self.withAddress(reach(name)) { Foundation.connect(socket, $0, $1) }
@@ -128,11 +133,11 @@ package final class SocketFolder: Sendable {
       close(socket)
       switch failure {
       case ECONNREFUSED:
-        unlinkat(descriptor, name, 0)
+        if let process = Self.process(of: name), kill(process, 0) != 0, errno == ESRCH { unlinkat(descriptor, name, 0) }
         return nil
       case ENOENT, 0: return nil
       // Its queue of connections is full.
-      case EAGAIN: throw .silent(pid: Int32(name.prefix(while: \.isNumber)) ?? 0)
+      case EAGAIN: throw .silent(pid: Self.process(of: name) ?? 0)
       default: throw .system("connect", failure)
       }
     }

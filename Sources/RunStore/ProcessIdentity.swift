@@ -10,26 +10,21 @@ package struct ProcessIdentity: Sendable, Hashable {
   /// The boot of the machine; empty if unknown.
   package var boot: String
 
-  package static let current = of(getpid()) ?? ProcessIdentity(pid: getpid(), startTime: 0, boot: bootID)
+  package static let current = of(getpid()) ?? ProcessIdentity(pid: getpid(), startTime: 0, boot: MachineBoot.id)
 
   /// Nil where no such process executes: one that has ended and that its parent has not waited for does not.
   package static func of(_ pid: Int32) -> ProcessIdentity? {
-    look(at: pid).map { ProcessIdentity(pid: pid, startTime: $0.startTime, boot: bootID) }
+    look(at: pid).map { ProcessIdentity(pid: pid, startTime: $0.startTime, boot: MachineBoot.id) }
   }
 
   /// Like `of`, but nil for a process that isn't a child of this one: its number may have been reused.
   static func ofChild(_ pid: Int32) -> ProcessIdentity? {
     guard let found = look(at: pid), found.parent == getpid() else { return nil }
-    return ProcessIdentity(pid: pid, startTime: found.startTime, boot: bootID)
+    return ProcessIdentity(pid: pid, startTime: found.startTime, boot: MachineBoot.id)
   }
 
   /// Whether this very process still executes; false where its start time is unknown.
   package var isAlive: Bool { startTime > 0 && ProcessIdentity.of(pid) == self }
-
-  private static let bootID =
-    (try? ForeignFile.contents("/proc/sys/kernel/random/boot_id", .named, limit: 1024)).map {
-      String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    } ?? ""
 
   private static func look(at pid: Int32) -> (startTime: UInt64, parent: Int32)? {
     var info = cprocess_info()

@@ -32,9 +32,34 @@ import Testing
     let sockets = try #require(try SocketFolder(folder.url.path() + "/live", makes: true))
     let listener = try sockets.listen()
     close(listener.descriptor)
-    #expect(sockets.names.count == 1)
+    // Its program lives: it may be about to listen.
     #expect(RemoteProgram.all(in: [sockets.path]).programs.isEmpty)
-    #expect(sockets.names.isEmpty)
+    #expect(sockets.names == ["\(getpid())@\(SocketFolder.place)"])
+    let child = try ChildProcess(["true"])
+    _ = child.ending(waiting: true)
+    #expect(rename(listener.path, "\(sockets.path)/\(child.pid).2@\(SocketFolder.place)") == 0)
+    #expect(RemoteProgram.all(in: [sockets.path]).programs.isEmpty)
+    #expect(sockets.names.isEmpty && folder.names(in: "live").isEmpty)
+  }
+
+  @Test func theSocketsOfAnotherBootOrContainerAreLeftAlone() throws {
+    let folder = try TemporaryFolder()
+    let sockets = try #require(try SocketFolder(folder.url.path() + "/live", makes: true))
+    let listener = try sockets.listen()
+    close(listener.descriptor)
+    var host = [CChar](repeating: 0, count: 65)
+    gethostname(&host, host.count - 1)
+    // In the manner of earlier versions, of another boot, of another container, and no socket of a process.
+    let place = SocketFolder.place
+    let machine = String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let others = ["999999@\(machine)", "999999@another-boot.4026531836", "999999@\(place)0", "x@\(place)"]
+    for other in others { #expect(link(listener.path, "\(sockets.path)/\(other)") == 0) }
+    unlink(listener.path)
+    #expect(sockets.names == [])
+    #expect(RemoteProgram.all(in: [sockets.path]).programs.isEmpty)
+    for other in others { #expect(try sockets.connect(to: other) == nil) }
+    #expect(Set(folder.names(in: "live")) == Set(others))
+    #expect(place.contains(".") && !place.hasPrefix("."))
   }
 
   @Test func aSocketWhoseNameIsTooLongLeavesNoDescriptorOpen() async {
