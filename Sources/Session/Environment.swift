@@ -156,11 +156,41 @@ package struct Environment: Sendable {
   /// The folder for recorded runs; nil if neither an option nor the environment gives one.
   package func stateFolder(_ settings: Settings) -> String? {
     if let folder = settings.state { return absolute(folder) }
-    return folder("XDG_STATE_HOME", or: ".local/state")
+    guard let folder = folder("XDG_STATE_HOME", or: ".local/state") else { return nil }
+    return Self.isAnothers(folder) ? Self.homeOfRoot.map { "\($0)/.local/state/opdash" } : folder
   }
 
-  /// The folder for sockets of the login session, which may be removed at its end; nil if the environment gives none.
-  package var runtimeFolder: String? { variables["XDG_RUNTIME_DIR"].flatMap { $0.isAbsolutePath ? $0 : nil } }
+  /// The line that says where the runs of root are recorded in the place of another user's folder; nil if they aren't.
+  package func stateNote(_ settings: Settings) -> String? {
+    guard settings.state == nil, let folder = folder("XDG_STATE_HOME", or: ".local/state"), Self.isAnothers(folder),
+      let own = stateFolder(settings)
+    else { return nil }
+    return
+      "\(folder) is another user's, who could not write to the files of root there: the run is recorded in \(own); "
+      + "--state DIR names another folder"
+  }
+
+  /// Whether root would make files in the folder that belong among another user's: with `sudo -E`, HOME is that user's.
+  ///
+  /// Another user than root can make files only where that is meant.
+  private static func isAnothers(_ folder: String) -> Bool {
+    guard geteuid() == 0 else { return false }
+    var path = BytePath(folder)
+    while !path.bytes.isEmpty {
+      if let status = FileStatus(path, followsLink: true) { return status.value.st_uid != 0 }
+      path = path.folder
+    }
+    return false
+  }
+
+  private static var homeOfRoot: String? { getpwuid(0).map { String(cString: $0.pointee.pw_dir) } }
+
+  /// The folder for sockets of the login session, which may be removed at its end; nil if the environment gives none, or
+  /// another user's folder, as with `sudo -E`.
+  package var runtimeFolder: String? {
+    guard let folder = variables["XDG_RUNTIME_DIR"], folder.isAbsolutePath else { return nil }
+    return FileStatus(folder, followsLink: true).map { $0.value.st_uid == geteuid() } ?? true ? folder : nil
+  }
 
   /// The path of the settings file, whether or not it exists; nil if the environment doesn't give one.
   package var settingsFile: String? { folder("XDG_CONFIG_HOME", or: ".config").map { "\($0)/config.yaml" } }

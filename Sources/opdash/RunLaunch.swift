@@ -94,6 +94,7 @@ struct RunLaunch {
     let arrivals = plan.arriving.flatMap { jobs in options.flatMap { parts.feed(feed, jobs, parts.arguments, $0) } }
     let isRecorded = plan.past == nil && run.unrecorded == nil
     let recording = isRecorded ? options.flatMap { parts.record(feed, $0) } : nil
+    if recording != nil, let line = environment.stateNote(settings) { context.note(line) }
     let display = RunSession.Display(
       interface, of: plan.source, settings: settings, environment, output: context.output, errors: context.errors,
       files: files, showsProgress: environment.showsProgress(for: settings.interface))

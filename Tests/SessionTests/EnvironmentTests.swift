@@ -1,4 +1,6 @@
+import Foundation
 import Screen
+import Support
 import Testing
 
 @testable import Session
@@ -189,5 +191,24 @@ import Testing
   @Test func aFolderMayBeginWithACombiningMark() {
     #expect(environment([:]).absolute("/\u{301}a") == "/\u{301}a")
     #expect(environment(["XDG_STATE_HOME": "/\u{301}x", "HOME": "/h"]).stateFolder(Settings()) == "/\u{301}x/opdash")
+  }
+
+  /// With `sudo -E`, the folders are those of the user who has called it.
+  @Test(.enabled(if: geteuid() == 0)) func rootMakesNothingInTheFoldersOfAnotherUser() throws {
+    let folder = try TemporaryFolder()
+    func path(_ name: String) -> String { "\(folder.url.path())/\(name)" }
+    for name in ["home", "run", "own"] { #expect(mkdir(path(name), 0o700) == 0) }
+    for name in ["home", "run"] { #expect(chown(path(name), 12_345, 12_345) == 0) }
+    let sudo = environment(["HOME": path("home"), "XDG_RUNTIME_DIR": path("run")])
+    let own = try #require(sudo.stateFolder(Settings()))
+    #expect(own.hasSuffix("/.local/state/opdash") && !own.hasPrefix(path("home")))
+    #expect(sudo.runtimeFolder == nil)
+    #expect(sudo.stateNote(Settings())?.contains("the run is recorded in \(own)") == true)
+    var settings = Settings()
+    settings.state = path("home")
+    #expect(sudo.stateFolder(settings) == path("home") && sudo.stateNote(settings) == nil)
+    let root = environment(["HOME": path("own"), "XDG_RUNTIME_DIR": path("own")])
+    #expect(root.stateFolder(Settings()) == path("own") + "/.local/state/opdash" && root.runtimeFolder == path("own"))
+    #expect(root.stateNote(Settings()) == nil)
   }
 }
