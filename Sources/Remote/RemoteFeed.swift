@@ -20,8 +20,8 @@ package final class RemoteFeed: JobFeed, @unchecked Sendable {
     var nextCommand = 1
     /// The receivers of answers to commands, by the number of the command.
     var waiting: [Int: @Sendable (String?) -> Void] = [:]
-    /// Called once the first snapshot is whole, or the connection has ended.
-    var whenReady: (@Sendable () -> Void)?
+    /// Whether the first snapshot is whole, or the connection has ended.
+    var isReady = false
   }
 
   package let greeting: Greeting
@@ -33,20 +33,21 @@ package final class RemoteFeed: JobFeed, @unchecked Sendable {
   private var events = EventReader()
   private var snapshot: RunStateReader?
   private var hasRun = false
+  /// Signalled at each line until the feed is ready.
+  private let heard = DispatchSemaphore(value: 0)
 
   /// How many events a subscriber may be behind.
   private static let limit = 50_000
-  /// How long the first snapshot may take if nothing of it comes.
-  private static let patience = DispatchTimeInterval.seconds(10)
 
   /// Attaches to a program; returns once the run is known, with at most `logLines` lines of the output of each job.
+  ///
+  /// `wait` waits for the next line: a large snapshot may take long altogether.
   package init(
-    _ program: RemoteProgram, access: RemoteAccess = .full, logLines: Int = LogRing.capacity
+    _ program: RemoteProgram, access: RemoteAccess = .full, logLines: Int = LogRing.capacity,
+    wait: (DispatchSemaphore) -> DispatchTimeoutResult = { $0.wait(timeout: .now() + .seconds(10)) }
   ) throws(RemoteError) {
     (greeting, self.access) = (program.greeting, access)
     guard let descriptor = program.takeDescriptor() else { throw .ended }
-    let ready = DispatchSemaphore(value: 0)
-    state.withLock { $0.whenReady = { ready.signal() } }
     queue.sync {
       channel = LineChannel(
         descriptor, on: queue, lineLimit: Wire.factLimit,
@@ -55,7 +56,9 @@ package final class RemoteFeed: JobFeed, @unchecked Sendable {
           ended: { [weak self] end in self?.end(end == .lineTooLong ? "a line is too long" : nil) }))
       channel?.send(Hello(access: access, logLines: logLines).line)
     }
-    guard ready.wait(timeout: .now() + Self.patience) == .success else { throw .silent(pid: greeting.pid) }
+    while !state.withLock(\.isReady) {
+      guard wait(heard) == .success else { throw .silent(pid: greeting.pid) }
+    }
     if let end = state.withLock(\.end) { throw end }
   }
 
@@ -115,24 +118,26 @@ package final class RemoteFeed: JobFeed, @unchecked Sendable {
   private func end(_ error: RemoteError) {
     channel?.close()
     channel = nil
-    let (isFirst, whenEnded, whenReady, waiting) = state.withLock { state in
-      defer { (state.whenEnded, state.whenReady, state.waiting) = (nil, nil, [:]) }
+    let (isFirst, whenEnded, waiting) = state.withLock { state in
+      defer { (state.whenEnded, state.waiting, state.isReady) = (nil, [:], true) }
       let isFirst = state.end == nil
       if isFirst { state.end = error }
-      return (isFirst, state.whenEnded, state.whenReady, state.waiting)
+      return (isFirst, state.whenEnded, state.waiting)
     }
     guard isFirst else { return }
     for receive in waiting.values { receive("\(RemoteError.ended)") }
-    whenReady?()
+    heard.signal()
     whenEnded?(error)
   }
 
   private func receive(_ line: UnsafeBufferPointer<UInt8>) {
+    let wasReady = hasRun
     do throws(JSONFault) {
       try receive(JSONScanner.fields(of: line))
     } catch {
       end(error.message)
     }
+    if !wasReady { heard.signal() }
   }
 
   private func receive(_ fields: JSONFields) throws(JSONFault) {
@@ -178,12 +183,7 @@ package final class RemoteFeed: JobFeed, @unchecked Sendable {
   private func take(_ run: Run) throws(JSONFault) {
     guard hasRun else {
       hasRun = true
-      let whenReady = state.withLock { state in
-        state.run = run
-        return state.whenReady.take()
-      }
-      whenReady?()
-      return
+      return state.withLock { ($0.run, $0.isReady) = (run, true) }
     }
     let isLater = state.withLock { state in
       guard let events = state.run.events(to: run) else { return false }

@@ -1,5 +1,6 @@
 import Basics
 import Dispatch
+import Foundation
 import JobModel
 import Support
 import Testing
@@ -79,5 +80,41 @@ import Testing
     #expect(eventually { run.withLock { $0.nextSeq == served.feed.run.nextSeq } })
     #expect(run.withLock { $0 == served.feed.run })
     subscription.cancel()
+  }
+
+  @Test func eachLineOfASnapshotMayTakeItsTime() throws {
+    let served = try Served(jobs: 200)
+    var waits = 0
+    let remote = try RemoteFeed(try #require(served.programs.first)) { heard in
+      waits += 1
+      // As if lines had come.
+      return waits < 10 ? .success : heard.wait(timeout: .distantFuture)
+    }
+    #expect(remote.snapshot.jobs.count == 200)
+  }
+
+  @Test func aProgramThatStopsInItsSnapshotIsSilent() throws {
+    let folder = try TemporaryFolder()
+    let sockets = try #require(try SocketFolder("\(folder.url.path())/live", makes: true))
+    let listener = try sockets.listen()
+    let accepting = Thread {
+      var waiting = pollfd(fd: listener.descriptor, events: Int16(POLLIN), revents: 0)
+      guard poll(&waiting, 1, -1) == 1 else { return }
+      let socket = accept(listener.descriptor, nil, nil)
+      let greeting = Greeting(pid: getpid(), run: "r", name: "g", place: "/w")
+      let lines = greeting.line + Wire.clock(began: .zero, answered: 0)
+      _ = write(socket, lines, lines.count)
+    }
+    accepting.start()
+    let program = try #require(RemoteProgram.all(in: [sockets.path]).programs.first)
+    var waits = 0
+    #expect(throws: RemoteError.silent(pid: getpid())) {
+      try RemoteFeed(program) { heard in
+        waits += 1
+        return waits == 1 ? heard.wait(timeout: .distantFuture) : .timedOut
+      }
+    }
+    #expect(waits == 2)
+    close(listener.descriptor)
   }
 }
