@@ -78,4 +78,19 @@ import Testing
   func otherTextIsNoTime(text: String) {
     #expect(Duration(eventText: text) == nil)
   }
+
+  @Test func theFirstValueOfANameCounts() throws {
+    let fields = try fields(#"{"o":{"a":1,"b":2,"a":3},"t":{"a":"x","a":"y"}}"#)
+    #expect(try fields.counts(ifAny: "o") == ["a": 1, "b": 2])
+    #expect(try fields.textMap(ifAny: "t") == ["a": "x"])
+  }
+
+  /// With a search for each of them, as many values would take hours.
+  @Test func anObjectMayHaveManyValues() throws {
+    let count = 300_000
+    let texts = try fields("{\"t\":{" + (0..<count).map { "\"value\($0)\":\"\"" }.joined(separator: ",") + "}}")
+    #expect(try texts.textMap(ifAny: "t")?.count == count)
+    let counts = try fields("{\"n\":{" + (0..<count).map { "\"value\($0)\":1" }.joined(separator: ",") + "}}")
+    #expect(try counts.counts(ifAny: "n").count == count)
+  }
 }
