@@ -10,7 +10,8 @@ import Screen
 ///
 /// The bytes come from the attempt's log file, so that little is held in memory for a job that must wait for others.
 /// Only if the job wrote to both streams, or so little that it has no log file, or if another file has replaced the log
-/// file, does the report write the job's lines from the events instead.
+/// file, does the report write the job's lines from the events instead. When the lines of the jobs that wait for an
+/// earlier one take too much memory, the next ones are written from their log files too.
 package struct RawReport: Report {
   /// The order of the jobs' output.
   package enum Order: Sendable {
@@ -22,6 +23,8 @@ package struct RawReport: Report {
 
   /// The most bytes of an attempt's lines that are kept; if it writes more to both streams, all of it goes to `output`.
   static let lineLimit = 1 << 20
+  /// The most bytes of lines that are kept of all jobs; executing jobs and jobs without a log file keep theirs.
+  private let budget: Int
   /// The number of bytes that are collected before a write.
   private static let pieceSize = 1 << 16
 
@@ -30,6 +33,8 @@ package struct RawReport: Report {
     var attempt: Int
     var lines: [LogLine] = []
     var size = 0
+    /// How many bytes the lines have.
+    var kept = 0
     var hasOutput = false
     var hasErrors = false
     /// Whether the log file may be incomplete, as a note of opdash may say.
@@ -40,12 +45,17 @@ package struct RawReport: Report {
   private let paint: Paint
   private let write: (output: ReportWriter, errors: ReportWriter)
   private var pending: [JobID: Pending] = [:]
+  /// The bytes of all lines in `pending`.
+  private var kept = 0
   /// The first job whose output was not written, for `Order.jobs`.
   private var next = 0
   private var text: (output: [UInt8], errors: [UInt8]) = ([], [])
 
-  package init(order: Order, paint: Paint, output: @escaping ReportWriter, errors: @escaping ReportWriter) {
+  package init(
+    order: Order, paint: Paint, budget: Int = 16 << 20, output: @escaping ReportWriter, errors: @escaping ReportWriter
+  ) {
     self.order = order
+    self.budget = budget
     self.paint = paint
     write = (output, errors)
   }
@@ -56,7 +66,7 @@ package struct RawReport: Report {
     switch event.fact {
     case .jobLog(let id, let attempt, let line): if !line.isUnfinished { keep(line, of: id, attempt) }
     case .jobState(let id, let state, _, _):
-      if case .backingOff = state { pending[id] = nil }
+      if case .backingOff = state { _ = take(id) }
       guard state.isTerminal else { return }
       switch order {
       case .ends: tell(id, in: run)
@@ -65,6 +75,7 @@ package struct RawReport: Report {
           tell(JobID(next), in: run)
           next += 1
         }
+        if kept > budget, id.index > next { drop(id, in: run) }
       }
     case .runFinished:
       for id in pending.keys.sorted() { tell(id, in: run) }
@@ -92,20 +103,41 @@ package struct RawReport: Report {
 
   private mutating func keep(_ line: LogLine, of id: JobID, _ attempt: Int) {
     // Taken out, so that no line is copied.
-    var output = pending.removeValue(forKey: id) ?? Pending(attempt: attempt)
+    var output = take(id) ?? Pending(attempt: attempt)
     if output.attempt != attempt { output = Pending(attempt: attempt) }
     switch line.stream {
     case .stdout: output.hasOutput = true
     case .stderr: output.hasErrors = true
     case .note: output.isNoted = true
     }
-    output.size += line.text.utf8.count + 1
-    if output.size <= Self.lineLimit, line.stream != .note { output.lines.append(line) }
+    let size = line.text.utf8.count + 1
+    output.size += size
+    if output.size <= Self.lineLimit, line.stream != .note {
+      output.lines.append(line)
+      output.kept += size
+    }
+    kept += output.kept
+    pending[id] = output
+  }
+
+  private mutating func take(_ id: JobID) -> Pending? {
+    let output = pending.removeValue(forKey: id)
+    kept -= output?.kept ?? 0
+    return output
+  }
+
+  /// Drops the lines of a job that has ended and waits for an earlier one, if its log file can be written instead.
+  private mutating func drop(_ id: JobID, in run: Run) {
+    guard var output = take(id) else { return }
+    if output.kept > 0, let path = run.logPath(id, attempt: output.attempt), LogFileReader(path) != nil {
+      (output.lines, output.kept, output.size) = ([], 0, Self.lineLimit + 1)
+    }
+    kept += output.kept
     pending[id] = output
   }
 
   private mutating func tell(_ id: JobID, in run: Run) {
-    guard let output = pending.removeValue(forKey: id), output.hasOutput || output.hasErrors else { return }
+    guard let output = take(id), output.hasOutput || output.hasErrors else { return }
     let isSingle = output.hasOutput != output.hasErrors && !output.isNoted
     if isSingle || output.size > Self.lineLimit, let path = run.logPath(id, attempt: output.attempt),
       copy(path, toErrors: !output.hasOutput)

@@ -27,9 +27,10 @@ import Testing
     try Data(bytes).write(to: folder.file("logs/\(name).\(id).\(attempt).log"))
   }
 
-  private func run(_ order: RawReport.Order = .ends) {
+  private func run(_ order: RawReport.Order = .ends, budget: Int = 1 << 20) {
     var reports = ReportSet([
-      RawReport(order: order, paint: Paint(isColoured: false), output: output.writer, errors: errors.writer)
+      RawReport(
+        order: order, paint: Paint(isColoured: false), budget: budget, output: output.writer, errors: errors.writer)
     ])
     reports.receive(facts.events)
   }
@@ -188,5 +189,24 @@ import Testing
     run()
     #expect(Array(output.text.utf8) == bytes)
     #expect(errors.text == "")
+  }
+
+  @Test(arguments: [(7, "a\nb out\n", "b err\n"), (6, "a\nb out\nb err\n", "")])
+  mutating func beyondTheBudgetAJobThatWaitsIsReadFromItsFile(_ budget: Int, _ text: String, _ errorText: String) throws
+  {
+    begin(3)
+    try keep(Array("b out\nb err\n".utf8), of: "b", 1)
+    for id in 0..<3 { facts.job(id, .executing) }
+    facts.log(1, "b out")
+    facts.log(1, "b err", .stderr)
+    // Without a log file its lines are kept, however many they are.
+    facts.log(2, "c", .stderr)
+    facts.job(2, .succeeded(upToDate: false))
+    facts.job(1, .succeeded(upToDate: false))
+    facts.log(0, "a")
+    facts.job(0, .succeeded(upToDate: false))
+    run(.jobs, budget: budget * 2)
+    #expect(output.text == text)
+    #expect(errors.text == errorText + "c\n")
   }
 }
