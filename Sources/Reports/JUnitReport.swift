@@ -6,15 +6,22 @@ import Screen
 /// Writes the outcome of each job as JUnit XML at the end of the run: one test suite with a test case for each job.
 ///
 /// CI systems read the format that Jenkins and Maven Surefire have in common; failed attempts of a job that was tried again
-/// are `flakyFailure` and `rerunFailure`, as Surefire's.
+/// are `flakyFailure` and `rerunFailure`, as Surefire's. If the program leaves the run before its end, the report has the
+/// jobs as they are then.
 package struct JUnitReport: Report {
   private let write: ReportWriter
   private var text: [UInt8] = []
+  private var isWritten = false
 
   package init(write: @escaping ReportWriter) { self.write = write }
 
   package mutating func receive(_ event: JobEvent, before: JobState?, in run: Run) {
-    guard case .runFinished = event.fact else { return }
+    if case .runFinished = event.fact { leave(run) }
+  }
+
+  package mutating func leave(_ run: Run) {
+    guard !isWritten else { return }
+    isWritten = true
     text = Array(Self.document(run).utf8)
   }
 

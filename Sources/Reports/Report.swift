@@ -6,6 +6,9 @@ package protocol Report: Sendable {
   /// Receives the next event; `run` includes it, and `before` is the previous state of the job whose state it changes.
   mutating func receive(_ event: JobEvent, before: JobState?, in run: Run)
 
+  /// Called in the place of the run's end if the program leaves the run before; `run` is its last state.
+  mutating func leave(_ run: Run)
+
   /// Writes the output for the events since the last call.
   mutating func flush()
 
@@ -20,6 +23,7 @@ package protocol Report: Sendable {
 }
 
 extension Report {
+  package mutating func leave(_ run: Run) {}
   package func wakeTime(in run: Run) -> Duration? { nil }
   package var logCapacity: Int { FailureList.tail }
   package mutating func wake(at now: Duration, in run: Run) {}
@@ -53,6 +57,14 @@ package struct ReportSet: Sendable {
     }
     for index in reports.indices { reports[index].flush() }
     self.run = run
+  }
+
+  /// Has the reports write about a run that the program leaves before its end.
+  package mutating func leave(_ run: Run) {
+    for index in reports.indices {
+      reports[index].leave(run)
+      reports[index].flush()
+    }
   }
 
   /// The first instant on the run's clock when a report asks to be woken.

@@ -52,7 +52,8 @@ package final class ReportPump: Sendable {
     state = Lock(State(reports: ReportSet(reports, showsLogs: showsLogs), end: end))
   }
 
-  /// Must be called before the feed states its first fact, unless the run is another program's; both closures are called on the queue of the reports.
+  /// Must be called before the feed states its first fact, unless the run is another program's; both closures are called on
+  /// the queue of the reports.
   ///
   /// `whenEnding` is called at most once, when the end condition is met; the caller then sends `finish`. `whenFinished` is
   /// called once, after the last event, when the reports have written everything.
@@ -96,6 +97,13 @@ package final class ReportPump: Sendable {
       guard let self else { return }
       state.withLock { $0.end = .complete }
       checkEnd(of: feed.snapshot)
+    }
+  }
+
+  /// Has the reports write about a run that the program leaves before its end; waits at most two seconds.
+  package func leave(_ run: Run) {
+    let _: Void? = BlockingCall.value(within: .seconds(2)) { done in
+      queue.async { [self] in done(state.withLock { $0.reports.leave(run) }) }
     }
   }
 

@@ -357,6 +357,7 @@ package final class RunSession {
     if run.summary == nil, feed.attachment == nil, !feed.isReplay, let line = StopText.left(run) {
       display.errors.write(line: line)
     }
+    if run.summary == nil { filePump?.leave(run) }
     let loss = record()
     if let loss, !isToldUnrecorded { unrecorded = "opdash: \(loss); the run is not recorded" }
     if let unrecorded { display.errors.write(line: unrecorded) }

@@ -134,4 +134,22 @@ struct JUnitReportTests {
     #expect(attribute("message", of: earlier) == "cancelled" && attribute("type", of: earlier) == "error")
     #expect(attribute("time", of: job) == "2.050")
   }
+
+  @Test func aRunThatIsLeftBeforeItsEndIsWrittenOnce() throws {
+    var facts = Facts()
+    facts.begin(["a", "b"].map { Job(name: $0, work: .simulate(SimulatedWork())) })
+    facts.job(0, .executing)
+    facts.job(0, .succeeded(upToDate: false))
+    facts.job(1, .executing)
+    let written = Written()
+    var reports = ReportSet([JUnitReport(write: written.writer)])
+    reports.receive(facts.events)
+    #expect(written.text.isEmpty)
+    let run = Run(recorded: facts.events)
+    reports.leave(run)
+    #expect(written.text == JUnitReport.document(run) && written.text.contains("not run"))
+    facts.state(.runFinished(RunSummary()))
+    reports.receive(facts.events.suffix(1))
+    #expect(written.text == JUnitReport.document(run))
+  }
 }

@@ -443,4 +443,23 @@ private final class Stage {
   private func text(_ name: String) -> String { (try? String(contentsOf: folder.file(name), encoding: .utf8)) ?? "" }
 
   func state(_ id: Int, _ state: JobState) { feed.post(.jobState(JobID(id), state, attempt: 1, pid: nil)) }
+
+  @Test func aRunThatIsLeftBeforeItsEndHasItsReport() throws {
+    let folder = try TemporaryFolder()
+    let null = try Output.file("/dev/null")
+    let path = folder.file("junit.xml").path()
+    let display = RunSession.Display(
+      .quiet, of: "g", settings: Settings(), Environment(variables: [:]), output: null, errors: null,
+      files: [(.junit, try Output.file(path))])
+    let feed = FakeFeed()
+    let statuses = Lock<[Int32]>([])
+    let session = RunSession(feed, display: display, exit: { end in statuses.withLock { $0.append(end.status) } })
+    try session.begin {}
+    feed.begin(1)
+    feed.post(.jobState(JobID(0), .executing, attempt: 1, pid: nil))
+    // The second kills; the third leaves the jobs that don't end.
+    for _ in 0..<3 { session.receive(.interrupt) }
+    #expect(statuses.withLock(\.self) == [130])
+    #expect(try String(contentsOfFile: path, encoding: .utf8).contains("<skipped message=\"not run\"/>"))
+  }
 }
