@@ -115,9 +115,9 @@ struct DetachedRunTests {
     let files = FileManager.default
     func names(_ path: String) -> [String] { (try? files.contentsOfDirectory(atPath: path)) ?? [] }
     let home = Substring("HOME=\(place.folder.url.path)")
-    return names("/proc").filter { pid_t($0) != nil }.flatMap { pid in
+    return names("/proc").filter { pid_t($0) != nil }.flatMap { pid -> [String] in
       guard ProcessTable.text("/proc/\(pid)/environ")?.split(separator: "\0").contains(home) == true else { return [] }
-      return names("/proc/\(pid)/fd").compactMap { number in
+      return names("/proc/\(pid)/fd").compactMap { number -> String? in
         let file = try? files.destinationOfSymbolicLink(atPath: "/proc/\(pid)/fd/\(number)")
         return file.flatMap { $0.hasPrefix("/dev/pts/") || $0 == "/dev/tty" ? $0 : nil }
       }

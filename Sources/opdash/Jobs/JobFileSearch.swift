@@ -29,7 +29,7 @@ struct JobFileSearch {
         guard !found.isEmpty else {
           let known = graph.jobs.map(\.name) + Set(graph.jobs.compactMap(\.matrix)).sorted()
           guard isBare, name == jobs.first else {
-            let note = name.contains("/") && name == jobs.first ? ", and it is not a file" : ""
+            let note = name.holds("/") && name == jobs.first ? ", and it is not a file" : ""
             throw UsageError("\(file) has no job '\(name)'\(note)" + NearestName.hint(for: name, in: known))
           }
           throw UsageError(
