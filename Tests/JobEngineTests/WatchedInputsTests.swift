@@ -182,6 +182,16 @@ struct WatchedInputsTests {
     #expect(queue.run[JobID(1)].cause == JobRecord.Cause(attempt: 4, text: "make is executed again"))
   }
 
+  /// Returns once the clock of files, which moves in ticks, is past this moment.
+  private func awaitTick() throws {
+    let (now, other) = (Duration.seconds(Date().timeIntervalSince1970), try TemporaryFolder())
+    let isPast = eventually {
+      try? Data().write(to: other.file("probe"))
+      return FileStatus(other.file("probe").path(percentEncoded: false)).map { $0.changed > now } ?? false
+    }
+    #expect(isPast)
+  }
+
   @Test func aProductThatIsRemovedIsMadeAgainBeforeItIsRead() throws {
     try write("in", "1")
     let queue = try start([
@@ -193,6 +203,7 @@ struct WatchedInputsTests {
     // The watch may not have looked yet.
     try write("in", "2")
     #expect(eventually { queue.run[JobID(1)].attempt?.number == 2 && queue.run.hasEnded })
+    try awaitTick()
     try FileManager.default.removeItem(at: folder.file("out"))
     #expect(eventually { queue.run[JobID(0)].attempt?.number == 3 && queue.run.hasEnded })
     #expect(text("out") == "2" && queue.run.counts.succeeded == 2)

@@ -267,10 +267,13 @@ private func eventually(_ feed: RemoteFeed, _ condition: (Run) -> Bool) -> Bool 
     let run = Task { try await dashboard.run() }
     #expect(await soon { dashboard.isShown && first.isExecuting })
     let service = try dashboard.serve(in: [path])
-    let remote = try RemoteFeed(#require(RemoteProgram.all(in: [path]).programs.first))
+    var remote = try RemoteFeed(#require(RemoteProgram.all(in: [path]).programs.first))
     if isOver { first.finish() } else { dashboard.stop() }
     _ = try await run.value
-    if isOver { dashboard.add(stubborn) }
+    if isOver {
+      dashboard.add(stubborn)
+      remote = try RemoteFeed(#require(RemoteProgram.all(in: [path]).programs.first))
+    }
     #expect(await soon { stubborn.isExecuting })
     remote.send(.stop(.terminate, by: .person))
     #expect(await soon { stubborn.isAsked.wait(timeout: .now()) == .success })
